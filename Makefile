@@ -18,10 +18,13 @@ SOURCES := pyproject.toml constraints.txt scripts/ninja meson.build tests/meson.
 # what it imports.  A hash says whether it is still the source's.
 COMPILED := .venv/compiled
 
+# The pictures of reports, which commands work without.
+VIEWS := web/public/views.json
+
 .PHONY: help setup demo check check-core check-python test lint test-core test-python test-slow \
 	test-debug-kernel bench wheel image mutants nightly studio docs artifact clean
 
-setup: $(COMPILED) ## install what is missing
+setup: $(COMPILED) $(VIEWS) ## install what is missing
 
 .venv/packages: packages.txt tests/packages.txt scripts/install-packages
 	scripts/install-packages tests/packages.txt
@@ -38,6 +41,10 @@ $(INSTALLED): .venv/packages $(SOURCES)
 $(COMPILED): $(INSTALLED) $(shell find understudy_devices -name '*.py')
 	python -m compileall -q --invalidation-mode checked-hash understudy_devices
 	@touch $@
+
+$(VIEWS): $(INSTALLED) web/build.py web/vite.single.config.ts web/package-lock.json $(shell find web/src -type f)
+	@python web/build.py --views >.venv/views.log 2>&1 || { cat .venv/views.log; \
+		echo "no pictures in reports; make setup tries again"; }
 
 demo: setup ## the papers' Table 2, in the simulator and in VMs
 	understudy reproduce table2 --seeds 5 --on sim,vm

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from places import CHECKOUT
 
-pytest_plugins = ["browser_page"]
+pytest_plugins = ["browser_page", "designer_page"]
 # The oracle is not installed.  The checkout comes last, so that an installed package goes first.
 sys.path.append(str(CHECKOUT))
 # Hypothesis tries the same examples in every run, so that results are repeatable.

@@ -369,29 +369,6 @@ def test_outcomes_come_in_the_order_of_the_experiments() -> None:
     assert [run.experiment.scheduler.name for run in outcomes] == ["none", "cats", "bfq"]
 
 
-def test_who_finds_no_run_left_does_what_is_to_be_done_meanwhile() -> None:
-    """run_all calls its last argument while the last run is still in progress."""
-    done = threading.Event()
-
-    class Waits(FakePlatform):
-        def run(self, experiment: Experiment, report: Report, *, stop: threading.Event) -> Outcome:
-            assert done.wait(60)
-            return super().run(experiment, report, stop=stop)
-
-    outcomes, _ = parallel.run_all(Waits(), [experiment()], 2, lambda *_: None, done.set)
-    assert len(outcomes) == 1
-    events: list[str] = []
-    runs = [experiment(scheduler=name) for name in ("none", "cats")]
-    parallel.run_all(
-        FakePlatform(),
-        runs,
-        1,
-        lambda run, phase, _: events.append(f"{run.scheduler.name} {phase}"),
-        lambda: events.append("meanwhile"),
-    )
-    assert events[-2:] == ["cats done", "meanwhile"]
-
-
 @pytest.mark.parametrize(
     ("text", "size"),
     [

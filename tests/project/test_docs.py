@@ -215,6 +215,7 @@ NOT_RUN = {
     r".*: understudy consolidate --self-check": "VMs, for minutes: tests/vm/test_vms.py",
     r".*: understudy serve-disk": "it never ends: tests/serve",
     r".*: understudy studio": "it never ends: tests/studio",
+    r".*: understudy lab": "VMs of a class: tests/lab",
     r".*: understudy doctor": "tests/platforms/test_doctor.py",
     r"docs/commands.md: understudy predict --on vm --clock wall": "takes minutes",
     r".*: understudy predict .*--on vm": "VMs: tests/vm/test_printed.py",

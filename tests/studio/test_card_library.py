@@ -14,6 +14,7 @@ from understudy_devices.cards import specification
 from understudy_devices.cards.difference import difference
 from understudy_devices.cards.document import BYTES_MAX
 from understudy_devices.cards.header import header
+from understudy_devices.cards.output_files import marked
 from understudy_devices.studio import draft
 from understudy_devices.studio.cards import ConflictError, Library
 
@@ -168,7 +169,7 @@ def test_a_card_without_mistakes_has_its_files() -> None:
     card = specification.load("zach1")
     assert (checked.card, checked.mistakes) == (card, ())
     shown = checked.as_json()["files"]
-    assert shown["zach1_registers.h"] == header(card)
+    assert shown["zach1_registers.h"] == marked("zach1", ".h", header(card).encode()).decode()
     assert {"zach1.rdl", "zach1_driver.c", "reference.html", "programmer.html"} <= set(shown)
 
 

@@ -2,47 +2,19 @@
 """The card designer, in a real browser: by the mouse, and by the keyboard alone."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser_page import LONG
+from designer_page import created
 from playwright.sync_api import Browser, Locator, Page, expect
-from served_studio import studio_of
 
 from understudy_devices.cards import specification
 from understudy_devices.cards.header import header
+from understudy_devices.cards.output_files import marked
 
 pytestmark = pytest.mark.thorough
-
-
-@pytest.fixture
-def link(page_folder: Path, tmp_path: Path) -> Iterator[str]:
-    """Start the studio; return the designer's link."""
-    with studio_of(tmp_path) as link:
-        yield link.replace("studio.html", "cards.html")
-
-
-@pytest.fixture
-def designer(browser: Browser, link: str) -> Iterator[Page]:
-    """Open the designer; it reports no error."""
-    context = browser.new_context(viewport={"width": 1400, "height": 1000})
-    page = context.new_page()
-    page.set_default_timeout(LONG)
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(link)
-    yield page
-    context.close()
-    assert errors == []
-
-
-def created(page: Page, name: str, begin: str = "new card") -> None:
-    page.locator("form").get_by_label("name").fill(name)
-    page.get_by_label("begin from").select_option(begin)
-    page.get_by_role("button", name="Create").click()
-    expect(page.get_by_role("status")).to_be_visible(timeout=LONG)
 
 
 def fill(part: Locator, **values: str) -> None:
@@ -102,7 +74,9 @@ def test_a_card_is_drawn_with_the_mouse(designer: Page, tmp_path: Path) -> None:
     assert offsets == {"REGISTER1": 0, "REGISTER2": 4}
     assert str(card.registers[1].fields[0].bits) == "19:8"
     page.locator(".preview select").select_option("mine_registers.h")
-    expect(page.locator(".preview pre")).to_have_text(header(card))
+    expect(page.locator(".preview pre")).to_have_text(
+        marked("mine", ".h", header(card).encode()).decode()
+    )
 
 
 def test_registers_and_fields_by_the_keyboard_alone(designer: Page, tmp_path: Path) -> None:
@@ -143,7 +117,9 @@ def test_registers_and_fields_by_the_keyboard_alone(designer: Page, tmp_path: Pa
     assert "# display controller" in (tmp_path / "cards" / "keys.yaml").read_text()
 
 
-def test_two_browsers_and_an_older_version(designer: Page, browser: Browser, link: str) -> None:
+def test_two_browsers_and_an_older_version(
+    designer: Page, browser: Browser, designer_link: str
+) -> None:
     page = designer
     created(page, "both", "copier")
     page.get_by_role("button", name="Save").click()
@@ -182,13 +158,13 @@ def test_nonsense_is_edited_as_text(designer: Page, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [1400, 390])
-def test_anyone_can_use_it(browser: Browser, link: str, width: int) -> None:
+def test_anyone_can_use_it(browser: Browser, designer_link: str, width: int) -> None:
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme="dark" if width < 400 else "light"
     )
     page = context.new_page()
     page.set_default_timeout(LONG)
-    page.goto(link)
+    page.goto(designer_link)
     created(page, "mine", "zach1")
     page.get_by_role("button", name="STATUS").first.click()
     page.get_by_role("button", name="DMA_DONE, bits").click()

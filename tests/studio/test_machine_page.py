@@ -66,11 +66,9 @@ def test_commands_are_started_watched_compared_and_cancelled(studio: Page) -> No
     expect(studio.locator("td.done")).to_have_count(2, timeout=LONG)
     for number in (1, 2):
         studio.get_by_label(f"compare 000{number}-predict").check()
-    studio.get_by_role("button", name="Compare two").click()
-    expect(studio.get_by_label("understudy")).to_have_value(
-        re.compile("compare-runs 000[12]-predict 000[12]-predict")
-    )
-    studio.keyboard.press("Enter")
+    studio.get_by_role("button", name="Compare", exact=True).click()
+    command = studio.get_by_text(re.compile("^understudy compare-runs 000[12]-predict 000[12]"))
+    started(studio, command.inner_text())
     expect(studio.locator("tbody tr", has_text="0003").locator("td.done")).to_be_visible(
         timeout=LONG
     )

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 
 import { aligned, NONE } from "../../web/src/views/alignment.ts";
+import { columnsOf } from "../../web/src/views/columns.ts";
 import { quantile, rangeOf } from "../../web/src/views/distribution.ts";
 import { extremesIn, extremesOf } from "../../web/src/views/extremes.ts";
 import { drawHead, drawQueue, scaleOf } from "../../web/src/views/head.ts";
@@ -56,7 +57,7 @@ function invented(size: number, order: "arrival" | "sector", gap = 5_000_000) {
     reason: new Uint8Array(size),
     hit: Uint8Array.from(arrival, () => Number(draw(4) === 0)),
   };
-  return recordedOf(rows, { numbers: {}, arrays: {}, following: {} });
+  return recordedOf(columnsOf(rows), { disk: null });
 }
 
 function checkOrder(): void {

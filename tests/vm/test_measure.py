@@ -322,10 +322,10 @@ def test_without_the_kernels_events_there_are_no_service_times() -> None:
 @group("measure")
 @pytest.mark.parametrize("name", ["reads", "deep", "stamps"])
 def test_its_report_is_drawn(name: str) -> None:
-    """The report has a curve for each scheduler, drawn from the saved data."""
+    """The report has the requests, from the saved data."""
     page = report.render(pickle.loads(measured().out[f"{name}.found"]))
     assert "/dev/sda" in page
-    assert "<svg" in page
+    assert 'id="views"' in page
     for run in document(name)["runs"]:
         assert f"{run['scheduler']}, seed 1" in page
 

@@ -153,7 +153,7 @@ class Question:
             for name in planned:
                 platforms.load(name).check(_fit(planned[name], failures))
             for name in planned:
-                answer = self._run(name, _fit(planned[name], failures), heard.watch, out)
+                answer = self._run(name, _fit(planned[name], failures), heard.watch)
                 if answer.outcomes:
                     answers[name] = answer
                     _ = answer.inputs  # while the users' files are those that ran
@@ -189,16 +189,12 @@ class Question:
             )
         return self.settings.experiments(self.disk, self.workload, chosen, platform)
 
-    def _run(self, name: str, experiments: Sequence[Experiment], watch: Watch, out: Out) -> Result:
+    def _run(self, name: str, experiments: Sequence[Experiment], watch: Watch) -> Result:
         platform = platforms.load(name)
         with watch.runs(len(experiments)) as progress:
             platform.prepare(experiments, progress.prepare)
             outcomes, failures = parallel.run_all(
-                platform,
-                experiments,
-                self.settings.jobs_at_once,
-                progress.run,
-                meanwhile=_load_report if out else _nothing,
+                platform, experiments, self.settings.jobs_at_once, progress.run
             )
         return Result(self.command, tuple(outcomes), failures)
 
@@ -274,15 +270,6 @@ def _replayed(
 
 def _fit(experiments: Sequence[Experiment], failures: Mapping[str, str]) -> list[Experiment]:
     return [run for run in experiments if run.scheduler.name not in failures]
-
-
-def _load_report() -> None:
-    """Import Matplotlib while runs are in progress, since the import takes half a second."""
-    from understudy_devices.show import report  # noqa: F401
-
-
-def _nothing() -> None:
-    """Prepare nothing."""
 
 
 def _notices(answer: Result) -> Iterator[str]:

@@ -142,7 +142,7 @@ class Prediction:
 
 def write_one(answer: Result, place: Path, files: Mapping[str, pl.DataFrame]) -> None:
     """Write the run folder of one platform, with more tables in it."""
-    from understudy_devices.show import report  # Matplotlib takes half a second
+    from understudy_devices.show import report
 
     result.write(answer, place, report.render(answer), files)
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The recorded requests of a run folder, of all runs or of some."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
@@ -21,38 +23,71 @@ def name(text: str) -> str:
 
 
 def requests(text: str) -> tuple[pl.DataFrame, int, float]:
+    """Return the same as `of` for RUN, RUN:SCHEDULER or RUN:SCHEDULER:SEED; RUN is a run folder, or
+    the requests.parquet in it."""
+    path, scheduler, seed = parts(text)
+    return of(_folder(path), scheduler, seed)
+
+
+def of(folder: Path, scheduler: str | None, seed: str | None) -> tuple[pl.DataFrame, int, float]:
     """Return the requests that completed, the number of those that did not, and the slowdown k.
 
-    `text` is RUN, RUN:SCHEDULER or RUN:SCHEDULER:SEED; RUN is a run folder, or the
-    requests.parquet in it.  A UserError of one line says what is wrong.
+    None: of all schedulers, or with all seeds.  A UserError of one line says what is wrong.
     """
-    path, scheduler, seed = parts(text)
-    folder = _folder(path)
     slowdown = result_files.load(folder).runs[0].scale
-    frame = _table(folder)
-    known = frame.select("scheduler", "seed").unique(maintain_order=True).rows()
+    table = _table(folder)
+    chosen = table
     for column, value in (("scheduler", scheduler), ("seed", seed)):
         if value:
-            frame = frame.filter(pl.col(column).cast(pl.String) == value)
+            chosen = chosen.filter(pl.col(column).cast(pl.String) == value)
+    frame = _collected(chosen, folder)
+    name = ":".join(filter(None, [str(folder), scheduler, seed]))
     if frame.is_empty():
-        there = listed([f"{folder}:{one}:{number}" for one, number in known])
-        raise UserError(f"{text}: no such run; there are: {there}")
+        there = listed([f"{folder}:{one}:{number}" for one, number, _ in _runs(table, folder)])
+        raise UserError(f"{name}: no such run; there are: {there}")
     # Where no pick was seen, the driver took the request at once.
     picked = frame.with_columns(pl.col("pick_ns").fill_null(pl.col("dispatch_ns")))
     whole = picked.drop_nulls([time for time in INSTANTS if time != "due_ns"])
     if whole.is_empty():
-        raise UserError(f"{text}: no request has the times of both its dispatch and its completion")
+        raise UserError(f"{name}: no request has the times of both its dispatch and its completion")
     return whole, frame.height - whole.height, slowdown
+
+
+def runs(folder: Path) -> list[tuple[str, int, int]]:
+    """Return the scheduler, the seed and the number of requests of each run in a run folder."""
+    return _runs(_table(folder), folder)
 
 
 def _folder(path: Path) -> Path:
     return path.parent if path.name == REQUESTS else path
 
 
-def _table(folder: Path) -> pl.DataFrame:
+def _runs(table: pl.LazyFrame, folder: Path) -> list[tuple[str, int, int]]:
+    counted = table.group_by("scheduler", "seed", maintain_order=True).len()
+    return [(str(name), int(seed), rows) for name, seed, rows in _collected(counted, folder).rows()]
+
+
+def _table(folder: Path) -> pl.LazyFrame:
+    """Return the table, of which only what is used is read."""
     file = folder / REQUESTS
+    with _said(file):
+        table = pl.scan_parquet(file).select(COLUMNS)
+        kinds = table.collect_schema()
+    if wrong := [name for name, kind in SCHEMA.items() if not _fits(kinds[name], kind)]:
+        raise UserError(f"{file}: {wrong[0]} has a wrong type; run it again")
+    return table
+
+
+def _collected(table: pl.LazyFrame, folder: Path) -> pl.DataFrame:
+    with _said(folder / REQUESTS):
+        return table.collect()
+
+
+@contextmanager
+def _said(file: Path) -> Iterator[None]:
+    """Raise UserError for a file that cannot be read."""
     try:
-        frame = pl.read_parquet(file, columns=list(COLUMNS))
+        yield
     except FileNotFoundError:
         raise UserError(f"{file}: is missing; keep the files of a run folder together") from None
     except OSError as error:
@@ -60,9 +95,6 @@ def _table(folder: Path) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = str(error).splitlines()[0]
         raise UserError(f"{file}: is not a table of requests ({reason}); run it again") from error
-    if wrong := [name for name, kind in SCHEMA.items() if not _fits(frame[name].dtype, kind)]:
-        raise UserError(f"{file}: {wrong[0]} has a wrong type; run it again")
-    return frame
 
 
 def _fits(dtype: pl.DataType, kind: pl.DataType | type[pl.DataType]) -> bool:

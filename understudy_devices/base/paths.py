@@ -42,3 +42,9 @@ def profiles_dir() -> Path:
 def cards_dir() -> Path:
     """Return the folder with the specifications of the cards that come with the project."""
     return ROOT / "cards"
+
+
+def views_file() -> Path:
+    """Return the file with the page's views, for reports; web/build.py writes it."""
+    page = PACKAGE / "studio" / "page" if INSTALLED else ROOT / "web" / "public"
+    return page / "views.json"

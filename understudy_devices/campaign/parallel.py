@@ -27,12 +27,8 @@ def run_all(
     experiments: Sequence[Experiment],
     jobs: int,
     report: RunReport,
-    meanwhile: Callable[[], None] = lambda: None,
 ) -> tuple[list[Outcome], dict[str, str]]:
-    """Run the experiments, `jobs` at a time; return outcomes in order, and failures by scheduler.
-
-    `meanwhile` is called once, in the first thread that has no run left, to prepare later steps.
-    """
+    """Run experiments, `jobs` at a time; return outcomes in order, and failures by scheduler."""
     stop = threading.Event()
     failures = Failures()
 
@@ -49,7 +45,7 @@ def run_all(
     work: list[Callable[[], Outcome | None]] = [
         partial(one, place, each) for place, each in enumerate(experiments)
     ]
-    outcomes = threads.run_all([*work, meanwhile], jobs, stop)
+    outcomes = threads.run_all(work, jobs, stop)
     failed = failures.first()
     return [run for run in outcomes if run and run.experiment.scheduler.name not in failed], failed
 

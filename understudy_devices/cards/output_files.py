@@ -45,13 +45,14 @@ def write(
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         partial = file.with_name(f".{file.name}.partial")
-        partial.write_bytes(_marked(f"{says} {card}", file.suffix, contents[name]))
+        partial.write_bytes(marked(card, file.suffix, contents[name], says))
         partial.replace(file)
     return [folder / name for name in written]
 
 
-def _marked(says: str, suffix: str, content: bytes) -> bytes:
-    mark = COMMENTS[suffix].format(f"{says}; sha256 {_digest(content)}").encode() + b"\n"
+def marked(card: str, suffix: str, content: bytes, says: str = CARD) -> bytes:
+    """Return the content with the line that says that it is generated."""
+    mark = COMMENTS[suffix].format(f"{says} {card}; sha256 {_digest(content)}").encode() + b"\n"
     return content + mark if suffix == ".pdf" else mark + content
 
 

@@ -20,6 +20,7 @@ from understudy_devices.cards.wrong import WrongCard
 from understudy_devices.cards.yaml_text import yaml_text
 from understudy_devices.cli.card_demo import demo
 from understudy_devices.cli.card_test import test
+from understudy_devices.cli.card_vary import vary
 from understudy_devices.cli.main import EXIT_WRONG
 from understudy_devices.cli.names import Names
 from understudy_devices.show.card.programmer import programmers_manual
@@ -40,6 +41,7 @@ def command() -> None:
       understudy card show zach1
       understudy card generate zach1 --out build/zach1
       understudy card import mine.rdl > mine.yaml
+      understudy card vary zach1 --seed 7 --out zach1-7
       understudy card demo zach1
       understudy card test zach1 --driver my_driver.c
     """
@@ -47,6 +49,7 @@ def command() -> None:
 
 command.add_command(demo)
 command.add_command(test)
+command.add_command(vary)
 
 
 @command.command("list", epilog="Example: understudy card list --json")

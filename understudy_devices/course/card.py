@@ -13,15 +13,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from understudy_devices.base.catalog import pick
 from understudy_devices.base.paths import cards_dir
 from understudy_devices.cards import specification
 from understudy_devices.cards.model import Card
 from understudy_devices.cards.yaml_text import yaml_text
-from understudy_devices.course.draws import Draws
+from understudy_devices.course.draws import SEED_BITS, Draws
 
 SLOT_BYTES = 8
 GAP_SLOTS = 4
 KEY_BITS = 32
+SEED_MAX = 2**SEED_BITS - 1
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,12 @@ class Variant:
             if file.name.endswith(("_exercise", "_driver.h")):
                 found[f"drivers/{file.name}"] = file.read_bytes()
         return found
+
+
+def of_seed(name: str, seed: int) -> Variant:
+    """Return the variant of a seed, from 1 to SEED_MAX; UserError if the card has no variants."""
+    pick("card with variants", name, ORIGINALS)
+    return variant(name, Draws.of(b"", "card", name, str(seed)))
 
 
 def variant(name: str, draws: Draws) -> Variant:

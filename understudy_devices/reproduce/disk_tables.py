@@ -45,7 +45,7 @@ def question(table: PaperTable, command: str, options: Mapping[str, Any]) -> Que
 
 def run(table: PaperTable, asked: Asked, **more: Any) -> Reproduced:
     """Run a table on one platform; `more` are further options of predict."""
-    from understudy_devices.show.report import figures  # Matplotlib takes half a second
+    from understudy_devices.show import response_times  # Matplotlib takes half a second
 
     options = {
         "on": asked.platform,
@@ -63,7 +63,7 @@ def run(table: PaperTable, asked: Asked, **more: Any) -> Reproduced:
     return Reproduced(
         [_grid(table, answer)],
         _figures(table, answer),
-        figures.draw(answer.outcomes),
+        response_times.draw(answer.outcomes),
         [
             reproduction.ranks_sentence(table, answer.comparison),
             *([shadow] if shadow else []),

@@ -35,6 +35,6 @@ def _sections(answers: Mapping[str, Result], ranked: bool, *, pictures: bool) ->
 
 
 def _picture(answer: Result) -> "Drawing":
-    from understudy_devices.show.report import figures  # Matplotlib takes half a second
+    from understudy_devices.show import response_times  # Matplotlib takes half a second
 
-    return figures.draw_cumulated(answer.outcomes)
+    return response_times.draw_cumulated(answer.outcomes)

@@ -9,15 +9,17 @@
 | POST /api/cards/NAME/check | {"text", "document"}: the same as GET, for what is not saved |
 | GET /api/cards/NAME/versions | its commits, the last one first |
 | GET /api/cards/NAME/versions/COMMIT | its text then, and what has changed since |
+| POST /api/variations | {"card", "seed"}: the text of a variant (course/card.py) |
+| POST /api/rdl | {"text"}: the specification's text from SystemRDL, or its mistakes |
 """
 
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -25,8 +27,11 @@ from starlette.routing import Route
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.cards import specification
 from understudy_devices.cards.difference import difference
+from understudy_devices.cards.yaml_text import yaml_text
+from understudy_devices.course import card as course_card
 from understudy_devices.studio import draft
 from understudy_devices.studio.cards import ConflictError, Library, Saved
+from understudy_devices.studio.rdl_file import imported
 
 Answer = Callable[["Cards", Request], Awaitable[dict[str, Any]]]
 NO_CARD = "no such card: look at the list again"
@@ -40,6 +45,23 @@ class Save(BaseModel):
     text: str
     base: str | None
     message: str = ""
+
+
+class Rdl(BaseModel):
+    """The text of a .rdl file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    text: str
+
+
+class Vary(BaseModel):
+    """A card of the project, and the seed of its variant."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    card: str
+    seed: Annotated[int, Field(ge=1, le=course_card.SEED_MAX)]
 
 
 class Check(BaseModel):
@@ -96,6 +118,8 @@ class Cards:
             Route("/api/cards/{name}/check", self.check, methods=["POST"]),
             Route("/api/cards/{name}/versions", self.versions),
             Route("/api/cards/{name}/versions/{commit}", self.version),
+            Route("/api/variations", self.vary, methods=["POST"]),
+            Route("/api/rdl", self.rdl, methods=["POST"]),
         ]
 
     @answering
@@ -115,7 +139,12 @@ class Cards:
                 mistakes = len(draft.checked(saved.text).mistakes)
                 listed.append({"name": name, "mistakes": mistakes})
         begin = {name: file.read_text() for name, file in specification.catalogue().items()}
-        return {"cards": listed, "begin": begin, "schema": specification.schema()}
+        return {
+            "cards": listed,
+            "begin": begin,
+            "varied": list(course_card.ORIGINALS),
+            "schema": specification.schema(),
+        }
 
     @answering
     async def one(self, request: Request) -> dict[str, Any]:
@@ -147,6 +176,21 @@ class Cards:
         """Check what is not saved."""
         asked = Check.model_validate_json(await request.body())
         return await run_sync(_checked, asked)
+
+    @answering
+    async def vary(self, request: Request) -> dict[str, Any]:
+        """Return the specification of a variant."""
+        asked = Vary.model_validate_json(await request.body())
+        variant = await run_sync(course_card.of_seed, asked.card, asked.seed)
+        return {"text": yaml_text(variant.card)}
+
+    @answering
+    async def rdl(self, request: Request) -> dict[str, Any]:
+        """Convert SystemRDL."""
+        asked = Rdl.model_validate_json(await request.body())
+        result = await run_sync(imported, asked.text)
+        mistakes = [{"line": line, "reason": reason} for line, reason in result.mistakes]
+        return {"text": result.text, "mistakes": mistakes}
 
     @answering
     async def versions(self, request: Request) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from io import StringIO
+from pathlib import PurePath
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -19,6 +20,7 @@ from understudy_devices.cards.driver import driver, makefile
 from understudy_devices.cards.header import header
 from understudy_devices.cards.mistakes import Mistakes
 from understudy_devices.cards.model import Card
+from understudy_devices.cards.output_files import marked
 from understudy_devices.cards.rdl_export import rdl
 from understudy_devices.cards.selftest import selftest
 from understudy_devices.cards.wrong import WrongCard
@@ -77,9 +79,8 @@ def checked(text: str) -> Draft:
 
 @lru_cache(maxsize=16)
 def files(card: Card) -> dict[str, str]:
-    """Return the generated files that are text, as `understudy card generate` writes them but for
-    their first line."""
-    return {
+    """Return the generated files that are text, as `understudy card generate` writes them."""
+    texts = {
         f"{card.name}_registers.h": header(card),
         f"{card.name}.rdl": rdl(card),
         f"{card.name}_driver.c": driver(card),
@@ -87,6 +88,10 @@ def files(card: Card) -> dict[str, str]:
         "Makefile": makefile(card),
         "reference.html": reference_manual(card),
         "programmer.html": programmers_manual(card),
+    }
+    return {
+        name: marked(card.name, PurePath(name).suffix, text.encode()).decode()
+        for name, text in texts.items()
     }
 
 

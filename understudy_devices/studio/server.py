@@ -7,6 +7,9 @@
 | GET /api/runs | the run folders below the folder |
 | GET /api/runs/NAME/result | a run's result.json |
 | GET /api/runs/NAME/report | its report.html, without scripts |
+| GET /api/runs/NAME/recorded | which runs it has: scheduler, seed, number of requests |
+| GET /api/runs/NAME/requests?scheduler=S&seed=N | the requests of one, as bytes (show/views.py) |
+| GET /api/comparison?run=NAME&run=NAME... | runs compared with the first (comparison.py) |
 | GET /api/experiments | all experiments, the last one first |
 | POST /api/experiments | {"words": [...]}: start a command |
 | GET /api/experiments/NUMBER/events | server-sent events: `log` for each line, `ended` |
@@ -19,6 +22,7 @@ An error is {"error": LINE}, with a status of 4xx.
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -33,7 +37,7 @@ from starlette.staticfiles import StaticFiles
 
 from understudy_devices import __version__
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.studio import experiments, runs
+from understudy_devices.studio import comparison, experiments, recorded_runs, runs
 from understudy_devices.studio.card_requests import Cards
 from understudy_devices.studio.experiments import RUNNING, Experiment
 from understudy_devices.studio.safety import Guard
@@ -41,6 +45,8 @@ from understudy_devices.studio.safety import Guard
 LOOK_SECONDS = 0.25
 PIECE = 2**16  # bytes of a log sent at once
 LINE_MOST = 4096
+NO_RUN = "no such run: it was deleted, or has another name now; look at the list again"
+SEED = re.compile(r"[0-9]{1,19}")
 REPORT_POLICY = (
     "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:"
 )
@@ -62,6 +68,9 @@ def application(folder: Path, page: Path, token: str, port: int) -> Guard:
         Route("/api/runs", api.runs),
         Route("/api/runs/{name:path}/result", api.result),
         Route("/api/runs/{name:path}/report", api.report),
+        Route("/api/runs/{name:path}/recorded", api.recorded),
+        Route("/api/runs/{name:path}/requests", api.requests),
+        Route("/api/comparison", api.comparison),
         Route("/api/experiments", api.experiments),
         Route("/api/experiments", api.start, methods=["POST"]),
         Route("/api/experiments/{number}/events", api.events),
@@ -77,6 +86,7 @@ class _Api:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._one_at_a_time = asyncio.Lock()  # of runs with many requests
 
     async def about(self, _: Request) -> Response:
         return JSONResponse(
@@ -94,7 +104,7 @@ class _Api:
     async def result(self, request: Request) -> Response:
         run = self._run(request)
         if run is None:
-            return _error("no such run: look at the list again", 404)
+            return _error(NO_RUN, 404)
         try:
             return JSONResponse(await run_sync(runs.read, run))
         except ValueError as error:
@@ -106,6 +116,39 @@ class _Api:
             return _error("no report: look at the list again", 404)
         headers = {"Content-Security-Policy": REPORT_POLICY}
         return FileResponse(run / runs.REPORT, media_type="text/html", headers=headers)
+
+    async def recorded(self, request: Request) -> Response:
+        run = self._run(request)
+        if run is None:
+            return _error(NO_RUN, 404)
+        try:
+            return JSONResponse(await run_sync(recorded_runs.listed, run))
+        except UserError as error:
+            return _error(str(error), 409)
+
+    async def requests(self, request: Request) -> Response:
+        run, asked = self._run(request), request.query_params
+        scheduler, seed = asked.get("scheduler", ""), asked.get("seed", "")
+        if run is None:
+            return _error(NO_RUN, 404)
+        if not (scheduler and SEED.fullmatch(seed)):
+            return _error("seed: name a scheduler and a seed, as ?scheduler=cats&seed=1", 400)
+        try:
+            async with self._one_at_a_time:
+                packed = await run_sync(recorded_runs.packed, run, scheduler, int(seed))
+        except UserError as error:
+            return _error(str(error), 409)
+        return Response(packed, media_type="application/octet-stream")
+
+    async def comparison(self, request: Request) -> Response:
+        names = request.query_params.getlist("run")
+        if not 2 <= len(names) <= comparison.MOST:
+            return _error(f"run: name 2 to {comparison.MOST} runs", 400)
+        found = [runs.inside(self._folder, name) for name in names]
+        if None in found:
+            return _error(f"{names[found.index(None)]}: {NO_RUN}", 404)
+        there = [one for one in found if one]
+        return JSONResponse(await run_sync(comparison.compared, self._folder, there))
 
     async def experiments(self, _: Request) -> Response:
         every = await run_sync(experiments.every, self._folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""QEMU's command line; only this module and controllers.py know its flags.
+"""QEMU's command line; in platforms/, only this module and controllers.py know its flags.
 
 Virtual clock: the guest's clock counts executed instructions, two nanoseconds each, and skips idle
 time. So neither the host's speed nor its load is visible in the guest

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """report.html: a run folder as a self-contained page.
 
-It contains tables, recommendation, the distributions of response time (Jones 2010 Figures 4.4 and
-4.5), inputs, environment and QEMU lines.
+It contains tables, recommendation, the views of the studio's page with requests of the runs
+(pictures.py), inputs, environment and QEMU lines.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 from understudy_devices.campaign import result
 from understudy_devices.papers import reproduction
 from understudy_devices.show import page, table
-from understudy_devices.show.report import figures
+from understudy_devices.show.report import pictures
 
 TEMPLATE = "report/report.html.j2"
 
@@ -34,7 +34,8 @@ def _view(answer: result.Result) -> dict[str, Any]:
         "ranked_by": table.RANKED_HEADINGS,
         "sentences": table.sentences(answer),
         "several_seeds": len(comparison.seeds) > 1,
-        "figures": figures.draw(answer.outcomes),
+        "views": pictures.views(answer),
+        "no_views": pictures.NOT_BUILT,
         "paper": answer.paper,
         "paper_rows": reproduction.rows(answer.paper, comparison) if answer.paper else [],
         "stand_ins": reproduction.beside(comparison.schedulers),

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The requests for cards (understudy_devices/studio/card_requests.py).
 
+import { asked as askedOf, Refused } from "../served";
 import type { Part } from "./document";
 import type { Schema } from "./schema";
 
 export interface Listed {
   cards: { name: string; mistakes?: number; error?: string }[];
   begin: { [name: string]: string };
+  varied: string[];
   schema: Schema;
 }
 
@@ -46,27 +48,13 @@ export class Conflict extends Error {
 }
 
 async function asked<Answer>(path: string, body?: object): Promise<Answer> {
-  const request = body && { method: "POST", body: JSON.stringify(body) };
-  let answer: Response;
   try {
-    answer = await fetch(`api/cards${path}`, request);
-  } catch {
-    throw new Error("The studio does not answer. Was it ended? Start it again, and open its link.");
+    return await askedOf<Answer>(`cards${path}`, body);
+  } catch (error) {
+    if (!(error instanceof Refused) || error.answer.theirs === undefined) throw error;
+    const { theirs, difference } = error.answer;
+    throw new Conflict(error.message, theirs as Card | null, (difference ?? null) as string[] | null);
   }
-  if (answer.status === 401) {
-    throw new Error("This browser has no token: open the link that understudy studio printed.");
-  }
-  const value = (await answer.json().catch(() => ({}))) as Answer & {
-    error?: string;
-    theirs?: Card | null;
-    difference?: string[] | null;
-  };
-  if (answer.ok) return value;
-  const error = value.error ?? `The studio answers ${answer.status}.`;
-  if (answer.status === 409 && value.theirs !== undefined) {
-    throw new Conflict(error, value.theirs, value.difference ?? null);
-  }
-  throw new Error(error);
 }
 
 export const list = () => asked<Listed>("");
@@ -84,3 +72,11 @@ export const versions = async (name: string) =>
 
 export const version = (name: string, commit: string) =>
   asked<{ text: string; difference: string[] | null }>(`/${name}/versions/${commit}`);
+
+/** Return the specification's text from SystemRDL; or null, with its mistakes. */
+export const fromRdl = (text: string) =>
+  askedOf<{ text: string | null; mistakes: { line: number; reason: string }[] }>("rdl", { text });
+
+/** Return the specification's text of a variant of a card. */
+export const vary = (card: string, seed: number) =>
+  askedOf<{ text: string }>("variations", { card, seed });

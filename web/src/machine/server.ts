@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The requests to the server of `understudy studio` (understudy_devices/studio/server.py).
 
+import { asked } from "../served";
+
 export interface About {
   folder: string;
   version: string;
@@ -27,22 +29,6 @@ export interface Run {
   error?: string;
 }
 
-async function asked<Answer>(path: string, body?: object): Promise<Answer> {
-  const request = body && { method: "POST", body: JSON.stringify(body) };
-  let answer: Response;
-  try {
-    answer = await fetch(`api/${path}`, request);
-  } catch {
-    throw new Error("The studio does not answer. Was it ended? Start it again, and open its link.");
-  }
-  if (answer.status === 401) {
-    throw new Error("This browser has no token: open the link that understudy studio printed.");
-  }
-  const value = (await answer.json().catch(() => ({}))) as Answer & { error?: string };
-  if (!answer.ok) throw new Error(value.error ?? `The studio answers ${answer.status}.`);
-  return value;
-}
-
 export const about = () => asked<About>("about");
 
 export const runs = () => asked<{ runs: Run[]; more: number }>("runs");
@@ -53,9 +39,6 @@ export const experiments = async () =>
 export const start = (words: string[]) => asked<Experiment>("experiments", { words });
 
 export const cancel = (number: string) => asked<Experiment>(`experiments/${number}/cancel`, {});
-
-export const reportOf = (run: Run) =>
-  `api/runs/${run.name.split("/").map(encodeURIComponent).join("/")}/report`;
 
 /** Follow an experiment from its first line on; return a function that ends it. */
 export function follow(

@@ -4,6 +4,8 @@ import type { Catalogue, Disk, Files } from "./catalogue.ts";
 import { faultOf, Guest, type Fault } from "./guest.ts";
 import { Impossible, jobOf, type Question } from "./jobs.ts";
 import { Simulator, type Result } from "./module.ts";
+import { columnsOf } from "../views/columns.ts";
+import { mechanicsOf } from "../views/mechanics.ts";
 import { buffersOf, recordedOf, type Recorded } from "../views/recorded.ts";
 
 export interface Request {
@@ -65,5 +67,6 @@ function answer(simulator: Simulator, request: Request, scheduler: string) {
   const began = performance.now();
   const { rows, ...rest } = simulator.run(job);
   const milliseconds = performance.now() - began;
-  return { result: { ...rest, recorded: recordedOf(rows, disk.data) }, milliseconds };
+  const recorded = recordedOf(columnsOf(rows), { disk: mechanicsOf(disk.data) });
+  return { result: { ...rest, recorded }, milliseconds };
 }

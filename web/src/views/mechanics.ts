@@ -17,21 +17,38 @@ export interface Mechanics {
   inTracks: boolean;
 }
 
+/** The curves as understudy_devices/show/views.py writes them, in the units of core/. */
+export interface Curves {
+  intercept_ns: number;
+  seek: [number, number][];
+  transfer: [number, number][];
+  rotation_ns: number;
+  in_tracks: boolean;
+}
+
 /** Return the mechanics; null for an array, which has none. */
 export function mechanicsOf({ numbers, arrays }: Disk): Mechanics | null {
   const of = (name: string) => Number(numbers[name] ?? 0);
   const seek = pairs(arrays["device.drive.disk.seek.point"]);
   if (!seek.length) return null;
-  const intercept = of("intercept_ns");
+  const curves = {
+    intercept_ns: of("intercept_ns"),
+    seek,
+    transfer: pairs(arrays["device.drive.disk.transfer.point"]),
+    rotation_ns: of("rotation_ns"),
+    in_tracks: of("tracks_step") > 0,
+  };
+  return mechanicsOfCurves(curves, of("device.drive.disk.capacity_sectors"));
+}
+
+export function mechanicsOfCurves(curves: Curves, capacity: number): Mechanics {
+  const { intercept_ns, seek, transfer, rotation_ns, in_tracks } = curves;
   return {
-    capacity: of("device.drive.disk.capacity_sectors"),
-    reach: seek.map(([distance, time]) => [distance, (intercept + time) / NS_PER_MS]),
-    rate: pairs(arrays["device.drive.disk.transfer.point"]).map(([sector, time]) => [
-      sector,
-      (SECTOR_BYTES * PS_PER_S) / time / 1e6,
-    ]),
-    rotation: of("rotation_ns") / NS_PER_MS,
-    inTracks: of("tracks_step") > 0,
+    capacity,
+    reach: seek.map(([distance, time]) => [distance, (intercept_ns + time) / NS_PER_MS]),
+    rate: transfer.map(([sector, time]) => [sector, (SECTOR_BYTES * PS_PER_S) / time / 1e6]),
+    rotation: rotation_ns / NS_PER_MS,
+    inTracks: in_tracks,
   };
 }
 

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
 /**
- * A simulated run, prepared for drawing: times in ms, the orders in which things happened, and the
- * extremes of what is drawn.  The worker makes it.
+ * A run, prepared for drawing: the orders in which things happened, and the extremes of what is
+ * drawn.  A worker makes it if there may be many requests.
  */
-import type { Disk } from "../simulator/catalogue.ts";
-import type { Rows } from "../simulator/module.ts";
+import type { Columns } from "./columns.ts";
 import { extremesOf, type Extremes } from "./extremes.ts";
-import { mechanicsOf, type Mechanics } from "./mechanics.ts";
+import type { Mechanics } from "./mechanics.ts";
 import { countTo, orderOf } from "./order.ts";
-
-const NS_PER_MS = 1e6;
 
 /** enum pick_reason in core/request.h; completes "picked because". */
 const REASONS = [
@@ -21,18 +18,7 @@ const REASONS = [
   "it is part of a burst of writes",
 ];
 
-export interface Recorded {
-  /** A row for each request, in order of arrival. */
-  arrival: Float64Array;
-  dispatch: Float64Array;
-  start: Float64Array;
-  completion: Float64Array;
-  sector: Float64Array;
-  sectors: Uint32Array;
-  owner: Uint32Array;
-  op: Uint8Array;
-  reason: Uint8Array;
-  hit: Uint8Array;
+export interface Recorded extends Columns {
   /** Rows in the order in which the device began them, and when. */
   begun: Uint32Array;
   begunAt: Float64Array;
@@ -44,33 +30,27 @@ export interface Recorded {
   dispatches: Float64Array;
   most: Extremes;
   fewest: Extremes;
-  /** Response times in ascending order. */
+  /** How many requests the run has; the rows may be the first of them only. */
+  requests: number;
+  /** Response times in ascending order: of all requests, or quantiles of all. */
   responses: Float64Array;
   end: number;
   disk: Mechanics | null;
 }
 
-export function recordedOf(rows: Rows, disk: Disk): Recorded {
-  const arrival = inMs(rows.arrival_ns);
-  const dispatch = inMs(rows.dispatch_ns);
-  const start = inMs(rows.start_ns);
-  const completion = inMs(rows.completion_ns);
-  const sector = numbersOf(rows.sector);
+export interface More {
+  disk: Mechanics | null;
+  requests?: number;
+  responses?: Float64Array | null;
+}
+
+export function recordedOf(columns: Columns, { disk, requests, responses }: More): Recorded {
+  const { arrival, dispatch, start, completion, sector, sectors, hit } = columns;
   const begun = orderOf(start);
-  const moved = begun.filter((row) => !rows.hit[row]);
+  const moved = begun.filter((row) => !hit[row] && sectors[row]);
   const dispatches = dispatch.slice().sort();
-  const responses = completion.map((time, i) => time - arrival[i]!).sort();
   return {
-    arrival,
-    dispatch,
-    start,
-    completion,
-    sector,
-    sectors: rows.sectors,
-    owner: rows.owner,
-    op: rows.op,
-    reason: rows.reason,
-    hit: rows.hit,
+    ...columns,
     begun,
     begunAt: taken(start, begun),
     moved,
@@ -79,9 +59,10 @@ export function recordedOf(rows: Rows, disk: Disk): Recorded {
     dispatches,
     most: extremesOf(countAfter(arrival, dispatches, 1)),
     fewest: extremesOf(countAfter(dispatches, arrival, -1)),
-    responses,
+    requests: requests ?? arrival.length,
+    responses: responses ?? completion.map((time, i) => time - arrival[i]!).sort(),
     end: completion.reduce((last, time) => Math.max(last, time), 0),
-    disk: mechanicsOf(disk),
+    disk,
   };
 }
 
@@ -114,19 +95,6 @@ export function headAt(recorded: Recorded, time: number): number | null {
 
 export function reasonOf(recorded: Recorded, row: number): string {
   return REASONS[recorded.reason[row]!] ?? "of an unknown reason";
-}
-
-function inMs(times: BigInt64Array): Float64Array {
-  return numbersOf(times).map((time) => time / NS_PER_MS);
-}
-
-/** Return numbers from 0 to 2^53 as doubles; a million BigInts would take longer than the run. */
-function numbersOf(values: BigInt64Array): Float64Array {
-  const halves = new Uint32Array(values.buffer, values.byteOffset, 2 * values.length);
-  const numbers = new Float64Array(values.length);
-  for (let i = 0; i < numbers.length; i++)
-    numbers[i] = halves[2 * i]! + halves[2 * i + 1]! * 2 ** 32;
-  return numbers;
 }
 
 function taken(values: Float64Array, order: Uint32Array): Float64Array {

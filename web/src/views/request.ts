@@ -3,7 +3,7 @@
 import type { Recorded } from "./recorded.ts";
 import { whole } from "./scale.ts";
 
-const OPS = ["read", "write"];
+const OPS = ["read", "write", "other request"];
 
 export function requestInWords(recorded: Recorded, row: number): string {
   const waited = recorded.dispatch[row]! - recorded.arrival[row]!;

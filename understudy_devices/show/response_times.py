@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The distributions of response time, as SVG for a page.
+"""The distributions of response time, as SVG: for notebooks, and beside the papers' figures.
 
 The first figure is like the papers' (Jones 2010 Figures 4.4 and 4.5): the fraction of requests by
 response time, with a curve for each scheduler.  The second figure is cumulative, over a logarithmic

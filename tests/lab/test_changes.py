@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+"""Snapshots, undo, reset, a new base, quotas and maintenance."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import lab_images
+import pytest
+from lab_class import NAME, Class, running_lab, understudy
+
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.lab import changes, disk_use, locks, maintenance, memory, qcow2
+from understudy_devices.lab.base_image import Source
+from understudy_devices.lab.hardware import Hardware
+
+pytestmark = pytest.mark.thorough
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[Class]:
+    with running_lab(tmp_path) as made:
+        yield made
+
+
+def run(lab: Class, keys: str, *answers: str) -> None:
+    """Start the VM, type keys, and power it off."""
+    lab.start()
+    lab.type(keys, answers)
+    lab.do("stop", "team01")
+
+
+def suspended(lab: Class) -> None:
+    """Pretend that the VM is suspended."""
+    path = memory.new_file(lab.team())
+    path.write_bytes(b"memory")
+    memory.commit(lab.team(), path, Hardware(lab.team().lab.settings, "tcg").identity())
+
+
+def test_a_disk_goes_back_and_forth(lab: Class) -> None:
+    run(lab, "w", "wrote 0001")
+    assert "understudy lab undo os822 team01 one" in lab.do("snapshot", "team01", "one")
+    run(lab, "w", "wrote 0002")
+    lab.do("snapshot", "team01", "two")
+    assert lab.do("snapshot", "team01") == "one\ntwo\n"
+    assert "as at the snapshot one" in lab.do("undo", "team01", "one")
+    run(lab, "w", "wrote 0002")
+    assert "as at the snapshot one" in lab.do("undo", "team01")
+    assert "as at the snapshot two" in lab.do("undo", "team01", "two")
+    run(lab, "w", "wrote 0003")
+    lab.do("reset", "team01")
+    assert lab.do("snapshot", "team01") == "one\ntwo\n"
+    run(lab, "w", "wrote 0001")
+
+    second = lab_images.guest(lab.folder, "second.qcow2", mib=32)
+    assert "2 teams have a clone of second.qcow2" in lab.do("rebase", "--base", str(second))
+    assert lab.team().base().virtual_bytes == 32 * 2**20
+    run(lab, "w", "wrote 0001")
+    assert "0 teams" in lab.do("rebase")
+    assert changes.has_old(lab.team())
+    lab.do("undo", "team01", "one")
+    run(lab, "w", "wrote 0002")
+    lab.do("drop", "team01")
+    assert "has no clone of an earlier base" in lab.refuses("drop", "team01")
+
+
+def test_a_running_vm_is_left_alone(lab: Class) -> None:
+    lab.start()
+    (process,) = lab.qemus()
+    for command, words in (
+        ("snapshot", ("team01", "one")),
+        ("undo", ("team01",)),
+        ("reset", ("team01",)),
+        ("drop", ("team01",)),
+    ):
+        line = lab.refuses(command, *words)
+        assert "team01 runs, by" in line
+        assert "understudy lab stop os822 team01 first" in line
+    second = lab_images.guest(lab.folder, "second.qcow2")
+    done = lab.lab("rebase", "--base", str(second))
+    assert done.exit_code == 1
+    assert "1 teams have a clone" in done.stderr
+    assert "1 teams stay where they are:\n  team01 runs" in done.stderr
+    assert list(lab.qemus()) == [process]
+    assert "none runs" not in lab.do("maintenance", "on", "--reason", "new headers")
+    assert lab.do("stop", "team01", "--now")
+    assert "os822 is in maintenance, by" in lab.start(code=1)
+    assert "new headers" in lab.do("status")
+    lab.do("maintenance", "off")
+    lab.start()
+
+
+def test_a_full_clone_pauses_and_goes_on(tmp_path: Path) -> None:
+    """The guest notices nothing but the time."""
+    lab = Class(tmp_path)
+    try:
+        lab.create(lab_images.guest(tmp_path, mib=16), "--quota", "3MiB")
+        lab.start()
+        lab.type("w", ["wrote 0001"])
+        lab.type("d", ["d"])
+        wait_for_state(lab, "no room")
+        assert lab.team().disk.stat().st_size <= 3 * 2**20
+        assert lab.log().count("full") == 0
+        lab.do("stop", "team01", "--now")
+        assert "team01 has reached its quota of 3 MB" in lab.start(code=1)
+        lab.do("quota", "4MiB", "--team", "team01")
+        lab.start()
+        lab.wait_for("counter 0001")
+        lab.type("d", ["d"])
+        wait_for_state(lab, "no room")
+        lab.do("quota", "100MiB", "--team", "team01")
+        assert "team01: continued" in lab.start()
+        lab.wait_for("full")
+        lab.do("quota", "200MiB")
+        settings = [each["quota_bytes"] for each in teams(lab)]
+        assert settings == [100 * 2**20, 200 * 2**20]
+        lab.do("reset", "team02")
+    finally:
+        lab.kill()
+
+
+def teams(lab: Class) -> list[dict[str, object]]:
+    every: list[dict[str, object]] = json.loads(lab.do("status", "--json"))["teams"]
+    return every
+
+
+def wait_for_state(lab: Class, state: str) -> None:
+    """Wait until the first team's VM is in a state."""
+    lab.until(lambda: teams(lab)[0]["state"] == state)
+
+
+def test_names_of_snapshots_are_checked(lab: Class) -> None:
+    assert 'snapshot "../x": write 1 to 32' in lab.refuses("snapshot", "team01", "../x")
+    lab.do("snapshot", "team01", "one")
+    assert "has a snapshot one" in lab.refuses("snapshot", "team01", "one")
+    assert 'unknown snapshot "two"' in lab.refuses("undo", "team01", "two")
+    assert "no snapshot below its clone" in lab.refuses("undo", "team02")
+    assert "--drop: name the snapshot" in lab.refuses("snapshot", "team01", "--drop")
+    assert "the clone needs it" in lab.refuses("snapshot", "team01", "one", "--drop")
+    lab.do("snapshot", "team01", "two")
+    assert "two needs it" in lab.refuses("snapshot", "team01", "one", "--drop")
+    lab.do("reset", "team01")
+    lab.do("snapshot", "team01", "two", "--drop")
+    lab.do("snapshot", "team01", "one", "--drop")
+    assert [path.name for path in lab.team().folder.glob("*.qcow2")] == ["disk.qcow2"]
+
+
+def test_a_suspended_vm_keeps_its_memory(lab: Class) -> None:
+    """Unless the user goes back, which is meant to lose it."""
+    suspended(lab)
+    assert "team01 is suspended" in lab.refuses("snapshot", "team01", "one")
+    second = lab_images.guest(lab.folder, "second.qcow2")
+    assert "team01 is suspended" in lab.lab("rebase", "--base", str(second)).stderr
+    assert memory.exists(lab.team())
+    lab.do("reset", "team01")
+    assert not memory.exists(lab.team())
+    lab.do("rebase")
+    suspended(lab)
+    assert "team01 is suspended" in lab.refuses("drop", "team01")
+
+
+def test_a_killed_change_leaves_one_name(lab: Class) -> None:
+    """Between the two steps of a snapshot, or of a rebase, the clone has two names."""
+    team = lab.team()
+    (team.folder / "snapshot-one.qcow2").hardlink_to(team.disk)
+    (team.folder / changes.OLD).hardlink_to(team.disk)
+    lab.do("snapshot", "team01", "one")
+    assert changes.snapshots(team) == ["one"]
+    assert not changes.has_old(team)
+    assert qcow2.backing_of(team.disk) == "snapshot-one.qcow2"
+
+
+def test_a_damaged_clone_is_made_anew(lab: Class) -> None:
+    for spoil in spoilers():
+        spoil(lab.team().disk)
+        lab.do("reset", "team01")
+        assert lab.team().base().folder.name == "1"
+
+
+def spoilers() -> list[Callable[[Path], object]]:
+    return [lambda path: os.truncate(path, 10), lambda path: path.unlink()]
+
+
+def test_a_new_base_is_checked(lab: Class) -> None:
+    raw = lab.folder / "raw.qcow2"
+    raw.write_bytes(bytes(512))
+    assert "no qcow2 image" in lab.refuses("rebase", "--base", str(raw))
+    assert "go with --base" in lab.refuses("rebase", "--kernel", str(raw))
+    assert [base.folder.name for base in lab.team().lab.bases()] == ["1"]
+    assert [path.name for path in (lab.labs / NAME / "bases").iterdir()] == ["1"]
+
+
+def test_no_two_commands_change_a_clone(lab: Class) -> None:
+    folder = lab.team().folder
+    with (
+        locks.folder(folder, 0),
+        pytest.raises(RunFailed, match="another command"),
+        locks.folder(folder, 0, who="team01"),
+    ):
+        pass
+    with locks.image(lab.team().disk):
+        assert "team01 runs: " in lab.refuses("reset", "team01")
+
+
+def test_maintenance_waits_for_starts(lab: Class, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maintenance, "LOCK_SECONDS", 0)
+    with locks.folder(lab.labs / NAME, 0, shared=True):
+        with locks.folder(lab.labs / NAME, 0, shared=True):
+            pass
+        assert "another command is at work" in lab.refuses("maintenance", "on")
+    assert "no VM starts; none runs" in lab.do("maintenance", "on")
+
+
+def test_disk_counts_as_the_dissertation_does(lab: Class, tmp_path: Path) -> None:
+    """Two teams save one installation; with a base for each of them, nothing."""
+    words = ("lab", "disk", NAME, "--folder", lab.labs)
+    figures = json.loads(understudy(*words, "--json").stdout)
+    use = disk_use.of(lab.team().lab)
+    base = use.base_bytes[1]
+    assert figures["saved_bytes"] == use.saved_bytes == base
+    assert figures["total_bytes"] == base + sum(team.total_bytes for team in use.teams)
+    text = understudy(*words).stdout
+    assert text.startswith("MB ")
+    assert "an image for each team would take" in text
+    assert max(map(len, text.splitlines())) <= 80
+    lab.do("snapshot", "team01", "one")
+    changes.add_base(lab.team().lab, Source(lab.folder / "guest.qcow2"))
+    changes.rebase(lab.team(), lab.team().lab.bases()[-1])
+    use = disk_use.of(lab.team().lab)
+    assert [team.base for team in use.teams] == [2, 1]
+    assert use.teams[0].snapshot_bytes > 0
+    assert use.teams[0].old_bytes > 0
+    assert use.saved_bytes == 0

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: MIT
+"""`understudy lab`: a class of VMs, cloned from one sealed image (docs/lab.md)."""
+
+import json
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from understudy_devices.base import sizes
+from understudy_devices.base.errors import UserError
+from understudy_devices.base.plain import one_line, plain
+from understudy_devices.cli.lab_changes import CHANGES
+from understudy_devices.cli.lab_options import (
+    FILE,
+    FOLDER,
+    JSON,
+    NAME,
+    TEAM,
+    megabytes,
+    quota_bytes,
+    with_kernel,
+)
+from understudy_devices.lab import settings as limits
+from understudy_devices.lab import status as statuses
+from understudy_devices.lab import store, students
+from understudy_devices.lab.base_image import Source
+from understudy_devices.lab.settings import MIB, Settings
+
+SCHEMA = "understudy.lab-status/1"
+DISK_SCHEMA = "understudy.lab-disk/1"
+DISK_COLUMNS = ("clone", "snapshots", "old", "memory", "total")
+
+
+@click.group()
+def command() -> None:
+    """A class of VMs: a clone of one sealed image for each team.
+
+    \b
+    Example:
+      understudy lab create os822 --base debian12.qcow2 --students students.csv
+      understudy lab start os822 team07
+      understudy lab console os822 team07
+      understudy lab stop os822 team07 --suspend
+      understudy lab status os822
+    """
+
+
+@command.command(
+    epilog="Example: understudy lab create os822 --base debian12.qcow2 --students students.csv"
+)
+@NAME
+@click.option("--base", "disk", required=True, type=FILE, help="The image to clone, in qcow2.")
+@click.option(
+    "--students",
+    "file",
+    required=True,
+    type=FILE,
+    help="A CSV file, with the columns team, name and email.",
+)
+@click.option("--memory", default="512MiB", metavar="SIZE", help="Memory of each VM.")
+@click.option("--cpus", type=click.IntRange(1, 255), default=1, help="Processors of each VM.")
+@click.option(
+    "--quota", metavar="SIZE", help="Most that a team's images may take [default: no limit]."
+)
+@with_kernel
+@FOLDER
+def create(
+    name: str,
+    disk: Path,
+    file: Path,
+    memory: str,
+    cpus: int,
+    quota: str | None,
+    kernel: Path | None,
+    initrd: Path | None,
+    arguments: str,
+    labs: Path,
+) -> None:
+    """Copy and seal an image, and make a clone of it for each team."""
+    chosen = Settings(
+        sizes.parse("--memory", memory, limits.MEMORY_MIN, limits.MEMORY_MAX) // MIB,
+        cpus,
+        quota_bytes(quota) if quota else None,
+    )
+    teams = students.teams(file)
+    lab = store.create(labs, name, Source(disk, kernel, initrd, arguments), teams, chosen)
+    count = sum(map(len, teams.values()))
+    click.echo(f"{lab.folder}: {len(teams)} teams of {count} students", err=True)
+
+
+@command.command(epilog="Example: understudy lab start os822 team07")
+@NAME
+@TEAM
+@FOLDER
+def start(name: str, team: str, labs: Path) -> None:
+    """Start a team's VM: resume it if it is suspended, or boot it.
+
+    The VM goes on when this command ends.
+    """
+    from understudy_devices.lab import accelerator, start
+    from understudy_devices.lab.hardware import Hardware
+
+    lab = store.read(labs, name)
+    chosen = lab.team(team)
+    started = start.start(chosen, Hardware(lab.settings, accelerator.best()))
+    if started.note:
+        click.echo(plain(f"note: {started.note}"), err=True)
+    click.echo(f"{team}: {started.how}; {chosen.words('console')} opens its console", err=True)
+
+
+@command.command(epilog="Example: understudy lab stop os822 team07 --suspend")
+@NAME
+@TEAM
+@click.option("--suspend", is_flag=True, help="Save its memory: the next start resumes it.")
+@click.option("--now", is_flag=True, help="Cut its power: what is not flushed is lost.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, 86400),
+    default=60.0,
+    help="How long to wait for the guest to power off.",
+)
+@FOLDER
+def stop(name: str, team: str, suspend: bool, now: bool, seconds: float, labs: Path) -> None:
+    """Ask a team's VM to power off, and wait until it has."""
+    from understudy_devices.lab import stop
+
+    if suspend and now:
+        raise UserError("--suspend and --now: choose one")
+    chosen = store.read(labs, name).team(team)
+    if suspend:
+        size = stop.suspend(chosen)
+        click.echo(f"{team}: suspended, {megabytes(size)}", err=True)
+    elif now:
+        stop.cut_power(chosen)
+        click.echo(f"{team}: ended", err=True)
+    else:
+        stop.power_off(chosen, seconds)
+        click.echo(f"{team}: powered off", err=True)
+
+
+@command.command(epilog="Example: understudy lab status os822 --json")
+@NAME
+@FOLDER
+@JSON
+def status(name: str, labs: Path, as_json: bool) -> None:
+    """Print what each team's VM does: who runs it, where, since when, and how large it is."""
+    from understudy_devices.lab import maintenance
+
+    lab = store.read(labs, name)
+    every = statuses.of_lab(lab)
+    mode = maintenance.of(lab)
+    if as_json:
+        content = {
+            "schema": SCHEMA,
+            "lab": lab.name,
+            "maintenance": asdict(mode) if mode else None,
+            "teams": [asdict(each) for each in every],
+        }
+        click.echo(json.dumps(content, indent=2))
+        return
+    table = Table("team", "state", "by", "on", "since", "MB", box=None, pad_edge=False)
+    table.columns[-1].justify = "right"
+    for each in every:
+        who = each.holder
+        since = f"{datetime.fromtimestamp(who.since):%m-%d %H:%M}" if who else ""
+        by, on = (who.user, who.host) if who else ("", "")
+        table.add_row(each.team, each.state, by, on, since, f"{each.team_bytes / 1e6:,.1f}")
+    Console(highlight=False).print(table)
+    if mode:
+        click.echo(plain(f"in maintenance, by {mode.user}: {mode.reason}"))
+
+
+@command.command(epilog="Example: understudy lab console os822 team07")
+@NAME
+@TEAM
+@FOLDER
+def console(name: str, team: str, labs: Path) -> None:
+    """Open a VM's serial console: what it printed lately, then live.  Ctrl-] leaves it."""
+    from understudy_devices.lab import console
+
+    chosen = store.read(labs, name).team(team)
+    words = f"{team}: {console.LEAVE_NAME} leaves the console"
+    reason = console.attach(chosen, lambda: click.echo(words, err=True))
+    click.echo(f"\n{team}: {reason}", err=True)
+
+
+@command.command(epilog="Example: understudy lab log os822 team07 --lines 50")
+@NAME
+@TEAM
+@click.option("--lines", type=click.IntRange(0), help="Only the last lines.")
+@FOLDER
+def log(name: str, team: str, lines: int | None, labs: Path) -> None:
+    """Print what a VM's serial console has printed, also before the last start."""
+    from understudy_devices.lab import console
+
+    click.echo(plain(console.log(store.read(labs, name).team(team), lines)))
+
+
+@command.command(epilog="Example: understudy lab check os822")
+@NAME
+@FOLDER
+def check(name: str, labs: Path) -> None:
+    """Compare every byte of a lab's sealed files with their checksums.
+
+    A start checks only sizes, time stamps and samples.  After a lab was copied or moved, this
+    command has to accept it once.
+    """
+    lab = store.read(labs, name)
+    for base in lab.bases():
+        base.check_fully()
+        size = sum(seal.size for seal in base.seals.values())
+        click.echo(f"{base.folder}: unchanged, {megabytes(size)}")
+
+
+@command.command("disk", epilog="Example: understudy lab disk os822")
+@NAME
+@FOLDER
+@JSON
+def disk_command(name: str, labs: Path, as_json: bool) -> None:
+    """Print what each team takes on disk, and what the clones save."""
+    from understudy_devices.lab import disk_use
+
+    use = disk_use.of(store.read(labs, name))
+    if as_json:
+        totals = {"total_bytes": use.total_bytes, "saved_bytes": use.saved_bytes}
+        click.echo(json.dumps({"schema": DISK_SCHEMA, **asdict(use), **totals}, indent=2))
+        return
+    table = Table("MB", "base", *DISK_COLUMNS, box=None, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for each in use.teams:
+        sizes_of = (
+            *(each.clone_bytes, each.snapshot_bytes, each.old_bytes),
+            *(each.memory_bytes, each.total_bytes),
+        )
+        figures = (f"{size / 1e6:,.1f}" for size in sizes_of)
+        table.add_row(each.team, str(each.base or "damaged"), *figures)
+    Console(highlight=False).print(table)
+    for number, size in use.base_bytes.items():
+        click.echo(f"base {number}: {megabytes(size)}")
+    click.echo(
+        f"in all {megabytes(use.total_bytes)}; an image for each team would take "
+        f"{megabytes(use.saved_bytes)} more"
+    )
+
+
+@command.command("quota", epilog="Example: understudy lab quota os822 8GiB --team team07")
+@NAME
+@click.argument("size")
+@click.option("--team", help="Only of this team [default: of all teams without their own].")
+@FOLDER
+def quota_command(name: str, size: str, team: str | None, labs: Path) -> None:
+    """Set the most that a team's images may take, at once, also while its VM runs."""
+    from understudy_devices.lab import quota
+
+    lab, most = store.read(labs, name), quota_bytes(size)
+    if team is None:
+        quota.set_for_lab(lab, most)
+    else:
+        quota.set_for_team(lab.team(team), most)
+    click.echo(f"{team or 'all teams'}: {megabytes(most)}", err=True)
+
+
+@command.command(epilog="Example: understudy lab maintenance os822 on --reason 'new headers'")
+@NAME
+@click.argument("mode", type=click.Choice(["on", "off"]))
+@click.option("--reason", default="", show_default=False, help="What the teams are told.")
+@FOLDER
+def maintenance(name: str, mode: str, reason: str, labs: Path) -> None:
+    """Let no VM of a lab start, or let them start again.  VMs that run go on."""
+    from understudy_devices.lab import maintenance
+
+    lab = store.read(labs, name)
+    if mode == "off":
+        maintenance.end(lab)
+        click.echo(f"{lab.name}: VMs start again", err=True)
+        return
+    maintenance.begin(lab, one_line(reason))
+    every = [each.team for each in statuses.of_lab(lab) if each.state not in ("off", "suspended")]
+    still = f"; these still run: {', '.join(every)}" if every else "; none runs"
+    click.echo(f"{lab.name}: no VM starts{still}", err=True)
+
+
+for each in CHANGES:
+    command.add_command(each)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Sub-commands of `understudy lab` that change a team's disk while its VM does not run."""
+
+from pathlib import Path
+
+import click
+
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.cli.lab_options import FILE, FOLDER, NAME, TEAM, with_kernel
+from understudy_devices.lab import changes, store
+from understudy_devices.lab.base_image import Source
+
+
+@click.command(epilog="Example: understudy lab snapshot os822 team07 before-lab-3")
+@NAME
+@TEAM
+@click.argument("label", required=False)
+@click.option("--drop", is_flag=True, help="Remove the snapshot.")
+@FOLDER
+def snapshot(name: str, team: str, label: str | None, drop: bool, labs: Path) -> None:
+    """Keep the state of a team's disk under a name; without a name, list the snapshots."""
+    chosen = store.read(labs, name).team(team)
+    if label is None:
+        if drop:
+            raise UserError("--drop: name the snapshot")
+        for each in changes.snapshots(chosen):
+            click.echo(each)
+    elif drop:
+        changes.forget(chosen, label)
+        click.echo(f"{team}: snapshot {label} is removed", err=True)
+    else:
+        changes.take(chosen, label)
+        click.echo(f"{team}: {chosen.words('undo')} {label} goes back to here", err=True)
+
+
+@click.command(epilog="Example: understudy lab undo os822 team07 before-lab-3")
+@NAME
+@TEAM
+@click.argument("label", required=False)
+@FOLDER
+def undo(name: str, team: str, label: str | None, labs: Path) -> None:
+    """Go back to a snapshot, by default the last one that the disk is based on.
+
+    What was written since then is lost.
+    """
+    back = changes.undo(store.read(labs, name).team(team), label)
+    click.echo(f"{team}: as at the snapshot {back}", err=True)
+
+
+@click.command(epilog="Example: understudy lab reset os822 team07")
+@NAME
+@TEAM
+@FOLDER
+def reset(name: str, team: str, labs: Path) -> None:
+    """Give a team a new clone of its base.  Snapshots stay; all else that it wrote is lost."""
+    changes.reset(store.read(labs, name).team(team))
+    click.echo(f"{team}: as on the first day", err=True)
+
+
+@click.command(epilog="Example: understudy lab rebase os822 --base debian13.qcow2")
+@NAME
+@click.option("--base", "disk", type=FILE, help="Add this image first, in qcow2.")
+@with_kernel
+@FOLDER
+def rebase(
+    name: str,
+    disk: Path | None,
+    kernel: Path | None,
+    initrd: Path | None,
+    arguments: str,
+    labs: Path,
+) -> None:
+    """Give all teams a clone of a new base: of --base, or of the one that was added last.
+
+    The former clone stays, as a second, read-only disk, until `understudy lab drop`.  A team whose
+    VM runs stays where it is: give the command again, without --base.
+    """
+    lab = store.read(labs, name)
+    if disk:
+        base = changes.add_base(lab, Source(disk, kernel, initrd, arguments))
+    elif kernel or initrd or arguments:
+        raise UserError("--kernel, --initrd and --kernel-arguments go with --base")
+    else:
+        base = lab.bases()[-1]
+    moved, failures = 0, []
+    for team in lab.teams():
+        try:
+            moved += changes.rebase(team, base)
+        except RunFailed as error:
+            failures.append(str(error))
+    click.echo(f"{moved} teams have a clone of {base.name}", err=True)
+    if failures:
+        lines = "\n".join(f"  {each}" for each in failures)
+        raise RunFailed(f"{len(failures)} teams stay where they are:\n{lines}")
+
+
+@click.command(epilog="Example: understudy lab drop os822 team07")
+@NAME
+@TEAM
+@FOLDER
+def drop(name: str, team: str, labs: Path) -> None:
+    """Remove a team's clone of the former base, after a rebase."""
+    changes.drop_old(store.read(labs, name).team(team))
+    click.echo(f"{team}: the clone of the former base is removed", err=True)
+
+
+CHANGES = (snapshot, undo, reset, rebase, drop)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""A terminal on a VM's serial console: first what it has printed lately, then live."""
+
+import fcntl
+import os
+import select
+import socket
+import sys
+import termios
+import tty
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.lab import holder, memory
+from understudy_devices.lab.hardware import CONSOLE, LOG
+from understudy_devices.lab.monitor import connect
+from understudy_devices.lab.store import Team
+
+LEAVE = b"\x1d"
+LEAVE_NAME = "Ctrl-]"
+SCROLL_BACK_BYTES = 16 * 2**10
+CHUNK = 65536
+
+
+def attach(team: Team, announce: Callable[[], None]) -> str:
+    """Connect this terminal to the VM's console until the user types Ctrl-], or the VM ends.
+
+    Call `announce` once it is connected.  Return why it ended, in a few words.  RunFailed if the
+    VM does not run here, or if somebody else has its console.
+    """
+    with _only_one(team), _connected(team) as line:
+        announce()
+        _write(sys.stdout.fileno(), _scroll_back(team.folder / LOG))
+        with _raw(sys.stdin.fileno()):
+            return _copy(line, sys.stdin.fileno(), sys.stdout.fileno())
+
+
+def log(team: Team, lines: int | None) -> str:
+    """Return what the console has printed: all of it, or the last lines; RunFailed if nothing."""
+    try:
+        text = (team.folder / LOG).read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        starts = team.words("start")
+        raise RunFailed(f"{team.name} has printed nothing; {starts} starts it") from None
+    every = text.replace("\r\n", "\n").replace("\r", "\n").splitlines()
+    return "\n".join(every if lines is None else every[-lines:] if lines else [])
+
+
+def _copy(line: socket.socket, keys: int, screen: int) -> str:
+    """Copy both ways; return why it ended."""
+    sources: list[socket.socket | int] = [line, keys]
+    while True:
+        ready, _, _ = select.select(sources, [], [])
+        if line in ready:
+            data = _received(line)
+            if not data:
+                return "the VM has ended"
+            _write(screen, data)
+        if keys in ready:
+            typed = os.read(keys, CHUNK)
+            before, left, _ = typed.partition(LEAVE)
+            if before:
+                line.sendall(before)
+            if left or not typed:
+                return f"left by {LEAVE_NAME}" if left else "left at the end of the input"
+
+
+def _received(line: socket.socket) -> bytes:
+    try:
+        return line.recv(CHUNK)
+    except ConnectionError:
+        return b""
+
+
+@contextmanager
+def _connected(team: Team) -> Iterator[socket.socket]:
+    line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    try:
+        try:
+            connect(line, team.folder, CONSOLE)
+        except OSError:
+            who = holder.of(team)
+            if who and not who.is_here:
+                raise RunFailed(f"{team.name} runs on {who.host}: open its console there") from None
+            state = "suspended" if memory.exists(team) else "off"
+            raise RunFailed(f"{team.name} is {state}; {team.words('start')} starts it") from None
+        yield line
+    finally:
+        line.close()
+
+
+@contextmanager
+def _only_one(team: Team) -> Iterator[None]:
+    """Let one command at a time have the console: QEMU shows nothing to a second one."""
+    path = team.folder / LOG
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RunFailed(
+                f"{team.name}: its console is open elsewhere: {LEAVE_NAME} leaves it there, and "
+                f"{team.words('log')} prints what it shows"
+            ) from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _raw(terminal: int) -> Iterator[None]:
+    """Pass on every key, if the input is a terminal; put its modes back at the end."""
+    if not os.isatty(terminal):
+        yield
+        return
+    modes = termios.tcgetattr(terminal)
+    try:
+        tty.setraw(terminal)
+        yield
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, modes)
+
+
+def _scroll_back(path: Path) -> bytes:
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        file.seek(max(0, size - SCROLL_BACK_BYTES))
+        data = file.read()
+    return data if size <= SCROLL_BACK_BYTES else data.partition(b"\n")[2]
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""QEMU's command line for a team's VM.
+
+QEMU runs in the team's folder, so sockets have short names (a Unix socket's path has at most 107
+bytes).  A VM waits at its start, until the command has recorded who started it and lets it run.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from understudy_devices.base.cache import digest
+from understudy_devices.lab.base_image import INITRD, KERNEL, Base
+from understudy_devices.lab.settings import Settings
+from understudy_devices.platforms.vm import qemu
+
+MONITOR, CONSOLE, LOG, QEMU_LOG = "monitor.sock", "console.sock", "console.log", "qemu.log"
+PROCESSOR = {"tcg": "max", "kvm": "host"}
+
+Accelerator = Literal["tcg", "kvm"]
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """A VM's hardware; equal hardware can resume a saved machine.
+
+    second: an image, in the team's folder, that the VM has as a read-only second disk.
+    """
+
+    settings: Settings
+    accelerator: Accelerator
+    second: str = ""
+
+    def identity(self) -> dict[str, str]:
+        """Return what a saved machine needs to be resumed: QEMU and the hardware."""
+        built = Path(qemu.binary()).stat()
+        return {
+            "qemu": qemu.version(),
+            "build": f"{built.st_size} {built.st_mtime_ns}",
+            "accelerator": self.accelerator,
+            "hardware": digest([word.encode() for word in self._words()]),
+        }
+
+    def command_line(self, name: str, disk: str, base: Base, resumes: bool) -> list[str]:
+        """Return the command that starts the VM, waiting; `disk` is the image in its folder."""
+        wait = ["-incoming", "defer"] if resumes else ["-S"]
+        images = _image("disk", disk)
+        if self.second:
+            images += _image("second", self.second, read_only=True)
+        return [qemu.binary(), "-name", name, *self._words(), *images, *_kernel(base), *wait]
+
+    def _words(self) -> list[str]:
+        return [
+            *["-nodefaults", "-no-user-config", "-display", "none"],
+            *["-machine", "pc", "-accel", self.accelerator, "-cpu", PROCESSOR[self.accelerator]],
+            *["-smp", str(self.settings.cpus), "-m", f"{self.settings.memory_mib}M"],
+            *["-device", "virtio-blk-pci,drive=disk,werror=stop,rerror=report"],
+            *(["-device", "virtio-blk-pci,drive=second"] if self.second else []),
+            *["-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile="],
+            *["-device", "virtio-rng-pci"],
+            *["-chardev", f"{_socket('console', CONSOLE)},logfile={LOG},logappend=on"],
+            *["-serial", "chardev:console"],
+            *["-chardev", _socket("monitor", MONITOR)],
+            *["-mon", "chardev=monitor,mode=control"],
+        ]
+
+
+def _socket(name: str, path: str) -> str:
+    return f"socket,id={name},path={path},server=on,wait=off"
+
+
+def _image(name: str, path: str, read_only: bool = False) -> list[str]:
+    """Return the arguments for an image, on which QEMU holds a lock as long as it runs."""
+    file = {"driver": "file", "filename": path, "locking": "on"}
+    node = {"driver": "qcow2", "node-name": name, "file": file, "discard": "unmap"}
+    return ["-blockdev", json.dumps({**node, "read-only": read_only})]
+
+
+def _kernel(base: Base) -> list[str]:
+    if not base.has_kernel:
+        return []
+    words = ["-kernel", str(base.folder / KERNEL), "-append", base.arguments]
+    if INITRD in base.seals:
+        words += ["-initrd", str(base.folder / INITRD)]
+    return words

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Who has started a team's VM, where, and since when.
+
+The record is a file, which counts only while the clone's image is locked.  So a record that
+somebody leaves behind, by a crash, means nothing.
+"""
+
+import os
+import pwd
+import socket
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+
+from understudy_devices.lab import locks, state_file
+from understudy_devices.lab.store import Team
+
+FILE = "running.json"
+
+
+@dataclass(frozen=True)
+class Holder:
+    """since: seconds since 1970.  pid: QEMU's process on that host.  resumed: whether the VM was
+    resumed, and not booted.  hardware: what its saved memory will need (hardware.py)."""
+
+    user: str
+    host: str
+    since: float
+    pid: int
+    resumed: bool
+    hardware: dict[str, str]
+
+    @property
+    def words(self) -> str:
+        """Return who it is, where and since when."""
+        begun = datetime.fromtimestamp(self.since).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        return f"{self.user} on {self.host} since {begun} (process {self.pid})"
+
+    @property
+    def is_here(self) -> bool:
+        """Return whether the VM was started on this host."""
+        return self.host == socket.gethostname()
+
+
+def me() -> str:
+    """Return the name of the user who runs this command."""
+    with suppress(KeyError):
+        return pwd.getpwuid(os.getuid()).pw_name
+    return str(os.getuid())
+
+
+def record(team: Team, pid: int, resumed: bool, hardware: dict[str, str]) -> None:
+    """Record that this user has started the team's VM here, now."""
+    holder = Holder(me(), socket.gethostname(), time.time(), pid, resumed, hardware)
+    state_file.write(team.folder / FILE, asdict(holder), durable=False)
+
+
+def of(team: Team) -> Holder | None:
+    """Return who has started the VM that runs; None if none runs, or nobody knows."""
+    if not locks.is_image_locked(team.disk):
+        return None
+    try:
+        holder = Holder(**state_file.optional(team.folder / FILE))
+    except TypeError:
+        return None
+    return holder if not holder.is_here or Path(f"/proc/{holder.pid}").exists() else None

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""The memory of a suspended VM, beside its clone.
+
+`memory.json` names the file with the memory, and says with which state of the clone and which QEMU
+it belongs together.  The memory exists if memory.json does: writing and removing that file are the
+instants at which a suspend or a resume counts.  A resume removes it before the guest runs, so no
+memory ever meets a disk that has been written to since.
+"""
+
+import hashlib
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from understudy_devices.lab import state_file
+from understudy_devices.lab.hardware import Hardware
+from understudy_devices.lab.store import Team
+
+FILE = "memory.json"
+PREFIX = "memory-"
+HEAD_BYTES = 2**20
+"""Header, tables and the first clusters of a clone."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A saved memory; `obstacle` says why it does not fit, and is empty if it does."""
+
+    path: Path
+    obstacle: str
+
+
+def new_file(team: Team) -> Path:
+    """Return a path for a memory that is about to be saved."""
+    return team.folder / f"{PREFIX}{secrets.token_hex(6)}"
+
+
+def commit(team: Team, path: Path, hardware: dict[str, str]) -> None:
+    """Let a memory that has been written completely count, with the clone as it is now;
+    `hardware` is that of the VM."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    content = {
+        "file": path.name,
+        "bytes": path.stat().st_size,
+        "clone": _state(team.disk),
+        "hardware": hardware,
+    }
+    state_file.write(team.folder / FILE, content)
+
+
+def exists(team: Team) -> bool:
+    """Return whether a suspended VM's memory is there."""
+    return (team.folder / FILE).exists()
+
+
+def find(team: Team, hardware: Hardware) -> Memory | None:
+    """Return the team's saved memory; None if there is none."""
+    if not exists(team):
+        return None
+    content = state_file.optional(team.folder / FILE)
+    path = team.folder / Path(str(content.get("file"))).name
+    if not path.name.startswith(PREFIX) or not path.is_file():
+        return Memory(path, "its file is missing")
+    if path.stat().st_size != content.get("bytes"):
+        return Memory(path, "its file is incomplete")
+    if content.get("clone") != _state(team.disk):
+        return Memory(path, "the clone has changed since")
+    return Memory(path, _difference(content.get("hardware"), hardware.identity()))
+
+
+def drop(team: Team) -> None:
+    """Forget the saved memory, and what interrupted commands have left of others."""
+    (team.folder / FILE).unlink(missing_ok=True)
+    state_file.sync_folder(team.folder)
+    sweep(team)
+
+
+def sweep(team: Team) -> None:
+    """Remove memory files that do not count."""
+    kept = state_file.optional(team.folder / FILE).get("file")
+    for path in team.folder.glob(f"{PREFIX}*"):
+        if path.name != kept:
+            path.unlink(missing_ok=True)
+
+
+def _state(disk: Path) -> dict[str, object]:
+    """Return what changes whenever somebody writes to the clone."""
+    now = disk.stat()
+    with disk.open("rb") as file:
+        head = hashlib.sha256(file.read(HEAD_BYTES)).hexdigest()
+    return {
+        "inode": now.st_ino,
+        "bytes": now.st_size,
+        "mtime_ns": now.st_mtime_ns,
+        "head": head,
+    }
+
+
+def _difference(saved: object, now: dict[str, str]) -> str:
+    if saved == now:
+        return ""
+    before = saved if isinstance(saved, dict) else {}
+    if before.get("qemu") != now["qemu"]:
+        return f"QEMU {before.get('qemu')} saved it, and this is {now['qemu']}"
+    if before.get("build") != now["build"]:
+        return f"another build of QEMU {now['qemu']} saved it"
+    return "the VM has other hardware now"

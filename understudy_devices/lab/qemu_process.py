@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Starts the QEMU of a team's VM, and ends it.  QEMU waits until it is let run."""
+
+import os
+import select
+import signal
+import subprocess
+import time
+from contextlib import suppress
+
+from understudy_devices.base import scratch
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.plain import one_line
+from understudy_devices.lab.base_image import Base
+from understudy_devices.lab.hardware import CONSOLE, LOG, MONITOR, QEMU_LOG, Hardware
+from understudy_devices.lab.monitor import Monitor, NotRunning
+from understudy_devices.lab.store import DISK, Team
+
+START_SECONDS = 60
+END_SECONDS = 10
+POLL_SECONDS = 0.01
+LOG_BYTES_MAX, LOG_BYTES_KEPT = 16 * 2**20, 2**20
+
+
+def launch(team: Team, hardware: Hardware, base: Base, resumes: bool) -> Monitor:
+    """Start a QEMU that goes on when this command ends; return a connection to it.
+
+    RunFailed, with QEMU's own words, if it does not start.
+    """
+    folder = team.folder
+    for name in (MONITOR, CONSOLE):
+        (folder / name).unlink(missing_ok=True)
+    _shorten_log(team)
+    command = hardware.command_line(f"{team.lab.name}/{team.name}", DISK, base, resumes)
+    with (folder / QEMU_LOG).open("wb") as log:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            restore_signals=False,  # a file that may not grow is an error, not a signal
+        )
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            if process.poll() is not None:
+                raise RunFailed(f"{team.name}: QEMU did not start: {_last_words(team)}")
+            with suppress(NotRunning):
+                monitor = Monitor(folder)
+                break
+            if time.monotonic() > deadline:
+                raise RunFailed(f"{team.name}: QEMU has not started in {START_SECONDS} s")
+            time.sleep(POLL_SECONDS)
+        scratch.goes_on(process.pid)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    return monitor
+
+
+def end(monitor: Monitor) -> None:
+    """End QEMU at once, as if the power were cut; QEMU writes what it still buffers."""
+    with suppress(Exception):
+        monitor.do("quit")
+    if not monitor.ended(END_SECONDS):
+        kill(monitor.pid)
+
+
+def kill(pid: int) -> None:
+    """Kill a QEMU that does not answer, and wait until it is gone."""
+    with suppress(ProcessLookupError):
+        handle = os.pidfd_open(pid)
+        try:
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+            deadline = time.monotonic() + END_SECONDS
+            while time.monotonic() < deadline and not _has_ended(handle):
+                time.sleep(POLL_SECONDS)
+        finally:
+            os.close(handle)
+
+
+def _has_ended(handle: int) -> bool:
+
+    return bool(select.select([handle], [], [], 0)[0])
+
+
+def _shorten_log(team: Team) -> None:
+    path = team.folder / LOG
+    if path.exists() and path.stat().st_size > LOG_BYTES_MAX:
+        with path.open("rb") as log, scratch.replacing(path) as fresh:
+            log.seek(-LOG_BYTES_KEPT, os.SEEK_END)
+            fresh.write_bytes(log.read())
+
+
+def _last_words(team: Team) -> str:
+    text = (team.folder / QEMU_LOG).read_text(errors="replace").strip()
+    return one_line(text.splitlines()[-1]) if text else "it gave no reason"

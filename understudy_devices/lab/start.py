@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""Starts a team's VM: goes on with one that waits, resumes a suspended one, or boots.
+
+At every instant at which the command or QEMU may be killed, the clone can be started again:
+
+* QEMU waits, and does not touch the clone, until the command lets it run.  A QEMU whose command
+  died before that is ended by the next start.
+* A saved memory is removed after QEMU has loaded it and before the guest runs.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.lab import changes, holder, locks, maintenance, memory, qemu_process, quota
+from understudy_devices.lab.hardware import Hardware
+from understudy_devices.lab.monitor import Gone, Monitor, NotRunning, Silent
+from understudy_devices.lab.store import Team
+
+LOCK_SECONDS = 60
+LOAD_SECONDS = 600
+NOT_YET = {"prelaunch", "inmigrate"}
+SAVED = "postmigrate"
+BROKEN = {"internal-error", "guest-panicked", "shutdown", "watchdog"}
+
+How = Literal["booted", "resumed", "continued"]
+
+
+@dataclass(frozen=True)
+class Started:
+    """How a VM came to run; `note` says why it was not resumed, or is empty."""
+
+    how: How
+    note: str = ""
+
+
+def start(team: Team, hardware: Hardware) -> Started:
+    """Start a team's VM; RunFailed says who runs it if it runs already."""
+    lab = team.lab
+    with (
+        locks.folder(lab.folder, LOCK_SECONDS, shared=True, who=lab.name),
+        locks.folder(team.folder, LOCK_SECONDS, who=team.name),
+    ):
+        maintenance.check(lab)
+        if _goes_on(team):
+            return Started("continued")
+        if locks.is_image_locked(team.disk):
+            raise RunFailed(_held(team))
+        memory.sweep(team)
+        changes.sweep(team)
+        hardware = replace(hardware, second=changes.OLD if changes.has_old(team) else "")
+        team.base().check_quickly(f"understudy lab check {lab.name}")
+        quota.check(team)
+        saved = memory.find(team, hardware)
+        note = f"the suspended VM is not resumed: {saved.obstacle}" if saved else ""
+        if saved and not saved.obstacle:
+            try:
+                _resume(team, hardware, saved)
+                return Started("resumed")
+            except Gone as error:
+                note = f"the suspended VM is not resumed: {error}"
+        memory.drop(team)
+        with _launched(team, hardware, resumes=False) as monitor:
+            _let_run(team, monitor, hardware, resumed=False)
+        return Started("booted", note)
+
+
+def _resume(team: Team, hardware: Hardware, saved: memory.Memory) -> None:
+    with _launched(team, hardware, resumes=True) as monitor:
+        descriptor = os.open(saved.path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            monitor.do("getfd", descriptor, fdname="memory")
+        finally:
+            os.close(descriptor)
+        monitor.do("migrate-incoming", uri="fd:memory")
+        monitor.migrated(LOAD_SECONDS)
+        memory.drop(team)
+        _let_run(team, monitor, hardware, resumed=True)
+
+
+@contextmanager
+def _launched(team: Team, hardware: Hardware, *, resumes: bool) -> Iterator[Monitor]:
+    """Launch QEMU, and yield a connection to it; if the block fails, end QEMU."""
+    with qemu_process.launch(team, hardware, team.base(), resumes) as monitor:
+        try:
+            yield monitor
+        except BaseException:
+            qemu_process.end(monitor)
+            raise
+
+
+def _let_run(team: Team, monitor: Monitor, hardware: Hardware, *, resumed: bool) -> None:
+    quota.enforce(team, monitor.pid)
+    holder.record(team, monitor.pid, resumed, hardware.identity())
+    monitor.do("cont")
+    monitor.wait_until_running()
+
+
+def _goes_on(team: Team) -> bool:
+    """Let a QEMU go on that runs and waits; return False if there is none.
+
+    RunFailed if its VM runs.  A QEMU that cannot go on is ended.
+    """
+    try:
+        monitor = Monitor(team.folder)
+    except NotRunning:
+        return False
+    except Silent as error:
+        raise RunFailed(f"{team.name}: {error}") from None
+    with monitor:
+        status = monitor.status()
+        if status == "running":
+            raise RunFailed(_held(team))
+        if status in NOT_YET or status in BROKEN or (status == SAVED and memory.exists(team)):
+            qemu_process.end(monitor)
+            return False
+        with suppress(Gone):  # none is under way
+            monitor.do("migrate_cancel")
+        memory.drop(team)
+        quota.enforce(team, monitor.pid)
+        try:
+            monitor.do("cont")
+            monitor.wait_until_running()
+        except Gone as error:
+            raise RunFailed(f"{team.name}: its VM waits and cannot go on: {error}") from None
+    return True
+
+
+def _held(team: Team) -> str:
+    """Return the line that says who holds the clone."""
+    if who := holder.of(team):
+        return f"{team.name} runs already: {who.words}; {team.words('console')} opens its console"
+    return f"{team.disk}: locked by a program that this lab has not started"

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Small JSON files with the lab's state: either the old or the new content, also after a crash."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from understudy_devices.base import scratch
+from understudy_devices.base.errors import RunFailed
+
+
+def write(path: Path, content: dict[str, Any], durable: bool = True) -> None:
+    """Replace the file; if `durable`, the new content survives a power cut from now on."""
+    with scratch.replacing(path) as fresh, fresh.open("w", encoding="utf-8") as file:
+        file.write(json.dumps(content, indent=1) + "\n")
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
+    if durable:
+        sync_folder(path.parent)
+
+
+def required(path: Path) -> dict[str, Any]:
+    """Return the content; RunFailed if the file is missing or damaged."""
+    try:
+        content = json.loads(path.read_bytes())
+    except OSError as error:
+        raise RunFailed(f"{path}: {error.strerror}: take it from a backup") from None
+    except ValueError:
+        raise damaged(path) from None
+    if not isinstance(content, dict):
+        raise damaged(path)
+    return content
+
+
+def optional(path: Path) -> dict[str, Any]:
+    """Return the content; nothing if the file is missing or damaged."""
+    try:
+        return required(path)
+    except RunFailed:
+        return {}
+
+
+def damaged(path: Path) -> RunFailed:
+    """Return the error for a file that has not the content that was written."""
+    return RunFailed(f"{path}: damaged: take it from a backup")
+
+
+def sync_folder(folder: Path) -> None:
+    """Let the names in a folder survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

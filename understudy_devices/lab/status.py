@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""What the VMs of a lab do: who runs which, where, since when, and how large its files are."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from understudy_devices.lab import holder, locks, memory, quota
+from understudy_devices.lab.holder import Holder
+from understudy_devices.lab.monitor import Monitor, NotRunning, Silent
+from understudy_devices.lab.store import Lab, Team
+
+ANSWER_SECONDS = 2
+BLOCK_BYTES = 512  # of st_blocks
+WORDS = {
+    "running": "running",
+    "io-error": "no room",
+    "prelaunch": "starting",
+    "inmigrate": "starting",
+    "postmigrate": "suspending",
+    "finish-migrate": "suspending",
+}
+
+
+@dataclass(frozen=True)
+class Status:
+    """A team's VM.
+
+    state: off, suspended, running, starting, suspending, paused, no room (the disk or the quota is
+    full), silent (QEMU does not answer), locked (by a program that the lab does not know), or
+    damaged.
+    clone_bytes: what the clone takes on disk; team_bytes: with snapshots and memory.
+    """
+
+    team: str
+    members: list[str]
+    state: str
+    holder: Holder | None
+    clone_bytes: int
+    team_bytes: int
+    quota_bytes: int | None
+
+
+def of_team(team: Team) -> Status:
+    """Return what a team's VM does; this waits for no command that is at work."""
+    try:
+        state, who = _state(team), holder.of(team)
+        clone_bytes = team.disk.stat().st_blocks * BLOCK_BYTES
+    except OSError:
+        state, who, clone_bytes = "damaged", None, 0
+    return Status(
+        team=team.name,
+        members=[member.name for member in team.members],
+        state=state,
+        holder=who,
+        clone_bytes=clone_bytes,
+        team_bytes=sum(_sizes(team)),
+        quota_bytes=quota.of(team),
+    )
+
+
+def of_lab(lab: Lab) -> list[Status]:
+    """Return what the VMs of all teams do, by team."""
+    return [of_team(team) for team in lab.teams()]
+
+
+def _state(team: Team) -> str:
+    try:
+        with Monitor(team.folder, ANSWER_SECONDS) as monitor:
+            return WORDS.get(monitor.status(), "paused")
+    except Silent:
+        return "silent"
+    except NotRunning:
+        pass
+    if locks.is_image_locked(team.disk):
+        who = holder.of(team)
+        return "running" if who and not who.is_here else "locked"
+    return "suspended" if memory.exists(team) else "off"
+
+
+def _sizes(team: Team) -> Iterator[int]:
+    for path in team.folder.iterdir():
+        if path.is_file():
+            yield path.stat().st_blocks * BLOCK_BYTES

@@ -11,12 +11,13 @@ import pytest
 FEW = 3
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the first tests of each file."""
     seen: Counter[Path] = Counter()
-    kept = []
+    kept: list[pytest.Item] = []
+    others: list[pytest.Item] = []
     for item in items:
         seen[item.path] += 1
-        if seen[item.path] <= FEW:
-            kept.append(item)
+        (kept if seen[item.path] <= FEW else others).append(item)
+    config.hook.pytest_deselected(items=others)
     items[:] = kept

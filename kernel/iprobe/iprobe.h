@@ -32,7 +32,8 @@ struct pt_regs;
  * struct iprobe - one replaced function
  * @symbol: name of a function in the kernel or in a loaded module, or NULL
  * @address: address of the function.  If @symbol is not NULL, registration fills it in.
- * @replacement: function to call instead of the replaced function
+ * @replacement: function to call instead of the replaced function; NULL if @decide only observes
+ *	the calls and always returns false
  * @decide: called at each call of the function, in the caller's context, with the arguments in
  *	@regs.  Returns true to replace this call.  If @decide is NULL, every call is replaced.
  *	Must not sleep, and must not call the probed function by its name.

@@ -14,7 +14,8 @@ enum vpcib_what {
 	VPCIB_STORE, /* a driver wrote a register */
 	VPCIB_RAISED, /* the card's reasons to interrupt have changed; value is the new set */
 	VPCIB_HANDLING, /* an interrupt handler is about to run; offset is the vector */
-	VPCIB_HANDLED, /* the interrupt handler has returned */
+	/* the interrupt handler has returned; value: its irqreturn_t + 1, or 0 if none has run */
+	VPCIB_HANDLED,
 	VPCIB_DMA_READ, /* the card read the driver's memory; value is the address */
 	VPCIB_DMA_WRITE,
 	VPCIB_DMA_REFUSED, /* refused: the card has no right to the memory */
@@ -23,7 +24,7 @@ enum vpcib_what {
 	VPCIB_ADDED, /* the card is on the bus */
 	VPCIB_REMOVED,
 	VPCIB_BOUND, /* a driver is about to be bound to the card */
-	VPCIB_UNBOUND, /* the driver was unbound, or has refused the card */
+	VPCIB_UNBOUND, /* the driver was unbound; value 1: its probe has refused the card */
 	VPCIB_UNKNOWN, /* an instruction could not be executed; value has its first bytes */
 	VPCIB_DMA_BEGUN, /* the driver has started a transfer */
 	VPCIB_DMA_ENDED, /* the transfer has ended */
@@ -31,6 +32,17 @@ enum vpcib_what {
 	VPCIB_DMA_CHANGED,
 	/* the fallback has executed an instruction; value has its first bytes */
 	VPCIB_FALLBACK,
+	VPCIB_CONFIG_READ, /* configuration space; offset and bytes say where */
+	VPCIB_CONFIG_WRITE,
+	VPCIB_MISUSE, /* value is an enum vpcib_misuse; the kernel's log has a line with details */
+};
+
+/* What a driver does to the kernel, not to its card. */
+enum vpcib_misuse {
+	VPCIB_SLEEPS, /* it calls a function that may sleep where sleeping is not allowed */
+	VPCIB_KEEPS_REGION, /* its module is unloaded, but a BAR is still requested */
+	VPCIB_KEEPS_MAPPING, /* its module is unloaded, but a BAR is still mapped */
+	VPCIB_KEEPS_INTERRUPT, /* its module is unloaded, but it has a handler or a vector */
 };
 
 enum vpcib_context {
@@ -44,6 +56,12 @@ enum vpcib_context {
 #define VPCIB_ABSENT 0x1 /* the card had been removed */
 #define VPCIB_INTERRUPTIBLE 0x2 /* a handler of the card could have run at this point */
 #define VPCIB_SOFT_INTERRUPTIBLE 0x4 /* soft interrupts could have run at this point */
+#define VPCIB_NOT_DECODED 0x8 /* ignored, since memory decoding is off */
+#define VPCIB_NOT_MASTER 0x10 /* refused, since bus mastering is off */
+#define VPCIB_WRONG_DIRECTION \
+	0x20 /* refused, since the memory was mapped the other way */
+/* read as it was when the driver mapped or synced it; it has changed since */
+#define VPCIB_STALE 0x40
 
 struct vpcib_access {
 	__u64 ns; /* time on the monotonic clock */

@@ -7,6 +7,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/hardirq.h>
 #include <linux/irqdomain.h>
 
 #include "card.h"
@@ -52,6 +53,24 @@ struct vpcib_card *card_of(const struct device *dev)
 
 /* --- configuration accesses --------------------------------------------------------- */
 
+/* Records an access to the configuration space, but none by the bus's scan for a new card. */
+static void note_config(const struct vpcib_card *card, u8 what, int where, int bytes,
+			u32 value)
+{
+	if (card->pdev)
+		journal_note(card,
+			     (struct vpcib_access){
+				     .what = what,
+				     .context = in_hardirq() ? VPCIB_HARD_INTERRUPT
+						: in_serving_softirq()
+							? VPCIB_SOFT_INTERRUPT
+							: VPCIB_KERNEL,
+				     .value = value,
+				     .offset = where,
+				     .bytes = bytes,
+				     .flags = card->gone ? VPCIB_ABSENT : 0 });
+}
+
 static int read_config(struct pci_bus *bus, unsigned int devfn, int where, int bytes,
 		       u32 *value)
 {
@@ -67,6 +86,7 @@ static int read_config(struct pci_bus *bus, unsigned int devfn, int where, int b
 		flags = vpcib_lock(card);
 		if (!card->gone)
 			*value = config_read(card, where, bytes);
+		note_config(card, VPCIB_CONFIG_READ, where, bytes, *value);
 		vpcib_unlock(card, flags);
 	}
 	rcu_read_unlock();
@@ -85,6 +105,7 @@ static int write_config(struct pci_bus *bus, unsigned int devfn, int where, int 
 	card = card_in(PCI_SLOT(devfn));
 	if (card) {
 		flags = vpcib_lock(card);
+		note_config(card, VPCIB_CONFIG_WRITE, where, bytes, value);
 		if (!card->gone) {
 			config_write(card, where, value, bytes);
 			interrupt_update(card);
@@ -105,8 +126,8 @@ static int driver_changes(struct notifier_block *block, unsigned long action,
 			  void *data)
 {
 	bool comes = action == BUS_NOTIFY_BIND_DRIVER;
-	bool goes = action == BUS_NOTIFY_UNBOUND_DRIVER ||
-		    action == BUS_NOTIFY_DRIVER_NOT_BOUND;
+	bool refuses = action == BUS_NOTIFY_DRIVER_NOT_BOUND;
+	bool goes = refuses || action == BUS_NOTIFY_UNBOUND_DRIVER;
 	struct vpcib_card *card;
 
 	if (!comes && !goes)
@@ -117,6 +138,7 @@ static int driver_changes(struct notifier_block *block, unsigned long action,
 		journal_note(card, (struct vpcib_access){
 					   .what = comes ? VPCIB_BOUND : VPCIB_UNBOUND,
 					   .context = VPCIB_KERNEL,
+					   .value = refuses,
 					   .flags = card->gone ? VPCIB_ABSENT : 0 });
 	rcu_read_unlock();
 	return NOTIFY_OK;

@@ -21,6 +21,7 @@ static u8 flags_of(const struct access_bus *at)
 	bool soft = at->interrupts && !softirq_count();
 
 	return (at->card->gone ? VPCIB_ABSENT : 0) |
+	       (config_decodes(at->card) ? 0 : VPCIB_NOT_DECODED) |
 	       (at->interrupts && interrupt_may_come(at->card) ? VPCIB_INTERRUPTIBLE
 							       : 0) |
 	       (soft ? VPCIB_SOFT_INTERRUPTIBLE : 0);
@@ -49,7 +50,13 @@ static u32 offset_of(const struct access_bus *at, u64 address)
 	return at->offset + (u32)(address - at->address);
 }
 
-/* Loads from the card.  If the card is absent, returns all ones. */
+/* Returns whether the card reacts to accesses of its BARs. */
+bool bus_is_answered(const struct vpcib_card *card)
+{
+	return !card->gone && config_decodes(card);
+}
+
+/* Loads from the card.  If the card does not react, returns all ones. */
 static u64 bus_load(struct device_bus *bus, u64 address, u32 bytes)
 {
 	struct access_bus *at = container_of(bus, struct access_bus, bus);
@@ -60,7 +67,7 @@ static u64 bus_load(struct device_bus *bus, u64 address, u32 bytes)
 	if (!at->card)
 		return value;
 	flags = vpcib_lock(at->card);
-	if (!at->card->gone)
+	if (bus_is_answered(at->card))
 		value = at->card->kind->load(at->card, at->bar, offset, bytes);
 	bus_note(at, VPCIB_LOAD, offset, value, bytes);
 	touched(at);
@@ -75,7 +82,7 @@ void bus_store_locked(struct access_bus *at, u32 offset, u64 value, u32 bytes)
 		return;
 	}
 	bus_note(at, VPCIB_STORE, offset, value, bytes);
-	if (!at->card->gone)
+	if (bus_is_answered(at->card))
 		at->card->kind->store(at->card, at->bar, offset, value, bytes);
 	touched(at);
 }

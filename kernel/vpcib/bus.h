@@ -59,6 +59,8 @@ static inline u64 code_value(const u8 code[INSTRUCTION_BYTES_MAX])
 	return value;
 }
 
+bool bus_is_answered(const struct vpcib_card *card);
+
 /* Writes to the card, which must exist and be locked. */
 void bus_store_locked(struct access_bus *at, u32 offset, u64 value, u32 bytes);
 

@@ -92,6 +92,7 @@ struct vpcib_card *card_at(phys_addr_t address, u32 *bar, u32 *offset);
 
 /* slots.c */
 int slots_add(const char *name);
+void slots_each(void (*check)(struct vpcib_card *card));
 
 /* config_bytes.c */
 u32 config_get(const struct vpcib_card *card, u32 where, u32 bytes);
@@ -102,6 +103,8 @@ void config_put(struct vpcib_card *card, u32 where, u32 value, u32 bytes);
 void config_reset(struct vpcib_card *card);
 u32 config_read(struct vpcib_card *card, u32 where, u32 bytes);
 void config_write(struct vpcib_card *card, u32 where, u32 value, u32 bytes);
+bool config_decodes(const struct vpcib_card *card);
+bool config_is_master(const struct vpcib_card *card);
 bool config_sends_messages(const struct vpcib_card *card);
 u32 config_message(const struct vpcib_card *card, u32 vector);
 u32 config_masked(const struct vpcib_card *card);
@@ -123,6 +126,7 @@ void interrupt_exit(void);
 int interrupt_add(struct vpcib_card *card);
 void interrupt_remove(struct vpcib_card *card);
 void interrupt_update(struct vpcib_card *card);
+void interrupt_check(struct vpcib_card *card);
 void interrupt_touched(struct vpcib_card *card);
 bool interrupt_races(void);
 bool interrupt_may_come(const struct vpcib_card *card);
@@ -130,6 +134,7 @@ bool interrupt_may_come(const struct vpcib_card *card);
 /* mapping.c */
 struct bar_memory *memory_alloc(u64 bytes);
 void memory_put(struct bar_memory *memory);
+void mapping_check(void);
 int mapping_init(void);
 void mapping_exit(void);
 
@@ -150,6 +155,9 @@ void trap_exit(void);
 /* dma.c: dma_give and dma_take_back may be called in any context and for any device */
 void dma_give(const struct device *dev, u64 address, size_t bytes,
 	      enum dma_data_direction direction, gfp_t gfp);
+void dma_give_mapped(const struct device *dev, u64 address, size_t bytes,
+		     enum dma_data_direction direction);
+void dma_sync(const struct device *dev, u64 address, size_t bytes, bool for_card);
 void dma_take_back(const struct device *dev, u64 address);
 bool dma_is_given(phys_addr_t where);
 void dma_forget(struct vpcib_card *card);
@@ -161,7 +169,26 @@ void dma_exit(void);
 /* journal.c */
 int journal_init(void);
 void journal_exit(void);
+u64 journal_note_slot(u32 slot, struct vpcib_access access);
 void journal_note(const struct vpcib_card *card, struct vpcib_access access);
+
+/* misuse.c */
+__printf(3, 4) void misuse_note(u32 slot, struct vpcib_access access,
+				const char *format, ...);
+
+/* leaks.c */
+int leaks_init(void);
+void leaks_exit(void);
+
+/* sleep.c */
+int sleep_init(void);
+void sleep_exit(void);
+
+/* handler.c */
+int handler_init(void);
+void handler_exit(void);
+void handler_begin(void);
+u32 handler_result(void);
 
 /* symbols.c */
 unsigned long symbol_address(const char *name);

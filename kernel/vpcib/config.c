@@ -138,6 +138,18 @@ static u32 msi_control(const struct vpcib_card *card)
 	return card->kind->msi_vectors ? config_get(card, MSI_CONTROL, 2) : 0;
 }
 
+/* Returns whether the driver has enabled the card's BARs (pci_enable_device). */
+bool config_decodes(const struct vpcib_card *card)
+{
+	return config_get(card, PCI_COMMAND, 2) & PCI_COMMAND_MEMORY;
+}
+
+/* Returns whether the driver has allowed DMA and messages (pci_set_master). */
+bool config_is_master(const struct vpcib_card *card)
+{
+	return config_get(card, PCI_COMMAND, 2) & PCI_COMMAND_MASTER;
+}
+
 bool config_sends_messages(const struct vpcib_card *card)
 {
 	return msi_control(card) & PCI_MSI_FLAGS_ENABLE || msix_is_enabled(card);

@@ -6,6 +6,10 @@
  * A card can access only memory in the list.  Any other access is refused, and nothing is read or
  * written.  The list stays locked while memory is copied, so the driver can't free the memory
  * meanwhile.
+ *
+ * With the parameter "races", a card accesses a copy of memory that was mapped (dma_map_single,
+ * dma_map_sg), as through a bounce buffer.  The bytes are copied when the driver maps, syncs and
+ * unmaps the memory.  So a driver that does not sync its memory gets and sends old bytes.
  */
 #include <linux/dma-direct.h>
 #include <linux/mm.h>
@@ -18,12 +22,14 @@ struct given {
 	struct list_head list;
 	u64 address; /* bus address */
 	size_t bytes;
-	void *where; /* the kernel's address */
+	void *memory; /* the kernel's address */
+	void *where; /* what the card accesses: the memory, or a copy */
 	u8 *before; /* contents at the beginning of a transfer (with "races"), or NULL */
 	enum dma_data_direction direction;
 };
 
-static void note(struct vpcib_card *card, u8 what, u64 address, size_t bytes)
+static void note_flags(struct vpcib_card *card, u8 what, u64 address, size_t bytes,
+		       u8 flags)
 {
 	journal_note(card, (struct vpcib_access){
 				   .what = what,
@@ -33,24 +39,36 @@ static void note(struct vpcib_card *card, u8 what, u64 address, size_t bytes)
 						      : VPCIB_CARD,
 				   .value = address,
 				   .offset = bytes,
-				   .flags = card->gone ? VPCIB_ABSENT : 0 });
+				   .flags = flags | (card->gone ? VPCIB_ABSENT : 0) });
+}
+
+static void note(struct vpcib_card *card, u8 what, u64 address, size_t bytes)
+{
+	note_flags(card, what, address, bytes, 0);
 }
 
 /* --- the driver's side -------------------------------------------------------------- */
 
 static void given_free(struct given *given)
 {
-	if (given)
+	if (given) {
 		kvfree(given->before);
+		if (given->where != given->memory)
+			kfree(given->where);
+	}
 	kfree(given);
 }
 
-static struct given *given_alloc(struct given given, gfp_t gfp)
+static struct given *given_alloc(struct given given, bool bounces, gfp_t gfp)
 {
 	struct given *kept = kmalloc(sizeof(*kept), gfp);
 
 	if (kept) {
 		*kept = given;
+		if (bounces)
+			kept->where = kmemdup(given.memory, given.bytes,
+					      GFP_ATOMIC | __GFP_NOWARN)
+					      ?: given.memory;
 		if (interrupt_races())
 			kept->before = gfp == GFP_KERNEL ? kvmalloc(given.bytes, gfp)
 							 : kmalloc(given.bytes,
@@ -59,16 +77,16 @@ static struct given *given_alloc(struct given given, gfp_t gfp)
 	return kept;
 }
 
-void dma_give(const struct device *dev, u64 address, size_t bytes,
-	      enum dma_data_direction direction, gfp_t gfp)
+static void give(const struct device *dev, u64 address, size_t bytes,
+		 enum dma_data_direction direction, bool bounces, gfp_t gfp)
 {
-	struct given *kept =
-		given_alloc((struct given){ .address = address,
-					    .bytes = bytes,
-					    .where = phys_to_virt(
-						    dma_to_phys((void *)dev, address)),
-					    .direction = direction },
-			    gfp);
+	void *memory = phys_to_virt(dma_to_phys((void *)dev, address));
+	struct given *kept = given_alloc((struct given){ .address = address,
+							 .bytes = bytes,
+							 .memory = memory,
+							 .where = memory,
+							 .direction = direction },
+					 bounces, gfp);
 	struct vpcib_card *card;
 	unsigned long flags;
 
@@ -85,6 +103,18 @@ void dma_give(const struct device *dev, u64 address, size_t bytes,
 	given_free(kept);
 }
 
+void dma_give(const struct device *dev, u64 address, size_t bytes,
+	      enum dma_data_direction direction, gfp_t gfp)
+{
+	give(dev, address, bytes, direction, false, gfp);
+}
+
+void dma_give_mapped(const struct device *dev, u64 address, size_t bytes,
+		     enum dma_data_direction direction)
+{
+	give(dev, address, bytes, direction, interrupt_races(), GFP_ATOMIC);
+}
+
 static struct given *find(struct vpcib_card *card, u64 address)
 {
 	struct given *given;
@@ -94,6 +124,58 @@ static struct given *find(struct vpcib_card *card, u64 address)
 			return given;
 	}
 	return NULL;
+}
+
+static struct given *holding(struct vpcib_card *card, u64 address, size_t bytes)
+{
+	struct given *given;
+
+	list_for_each_entry (given, &card->dma, list) {
+		if (address >= given->address && bytes <= given->bytes &&
+		    address - given->address <= given->bytes - bytes)
+			return given;
+	}
+	return NULL;
+}
+
+/*
+ * Copies what the card may have written, from the copy to the driver's memory.  The range is in the
+ * memory.
+ */
+static void fetch(struct given *given, u64 address, size_t bytes)
+{
+	size_t at = address - given->address;
+
+	if (given->where != given->memory && given->direction != DMA_TO_DEVICE)
+		memcpy(given->memory + at, given->where + at, bytes);
+}
+
+/* Copies the driver's memory to the copy. */
+static void send(struct given *given, u64 address, size_t bytes)
+{
+	size_t at = address - given->address;
+
+	if (given->where != given->memory)
+		memcpy(given->where + at, given->memory + at, bytes);
+}
+
+/* dma_sync_single_for_cpu and its relatives, or `for_card`, dma_sync_single_for_device */
+void dma_sync(const struct device *dev, u64 address, size_t bytes, bool for_card)
+{
+	struct vpcib_card *card;
+	struct given *given;
+	unsigned long flags;
+
+	rcu_read_lock();
+	card = card_of(dev);
+	if (card) {
+		raw_spin_lock_irqsave(&card->dma_lock, flags);
+		given = holding(card, address, bytes);
+		if (given)
+			(for_card ? send : fetch)(given, address, bytes);
+		raw_spin_unlock_irqrestore(&card->dma_lock, flags);
+	}
+	rcu_read_unlock();
 }
 
 void dma_take_back(const struct device *dev, u64 address)
@@ -107,8 +189,10 @@ void dma_take_back(const struct device *dev, u64 address)
 	if (card) {
 		raw_spin_lock_irqsave(&card->dma_lock, flags);
 		given = find(card, address);
-		if (given)
+		if (given) {
 			list_del(&given->list);
+			fetch(given, given->address, given->bytes);
+		}
 		raw_spin_unlock_irqrestore(&card->dma_lock, flags);
 		note(card, VPCIB_DMA_TAKEN, address, given ? given->bytes : 0);
 	}
@@ -117,18 +201,6 @@ void dma_take_back(const struct device *dev, u64 address)
 }
 
 /* --- the card's side ---------------------------------------------------------------- */
-
-static struct given *holding(struct vpcib_card *card, u64 address, size_t bytes)
-{
-	struct given *given;
-
-	list_for_each_entry (given, &card->dma, list) {
-		if (address >= given->address && bytes <= given->bytes &&
-		    address - given->address <= given->bytes - bytes)
-			return given;
-	}
-	return NULL;
-}
 
 /*
  * Writes a record to the journal if bytes have changed since their transfer began.  The list is
@@ -213,23 +285,31 @@ static int transfer(struct vpcib_card *card, u64 address, void *buffer, size_t b
 	enum dma_data_direction forbidden = to_driver ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
 	struct given *given;
 	unsigned long flags;
-	bool may;
+	u8 refused = 0;
+	bool may, stale = false;
 
 	raw_spin_lock_irqsave(&card->dma_lock, flags);
 	given = holding(card, address, bytes);
-	may = given && given->direction != forbidden && !card->gone;
-	if (may && !to_driver)
+	if (!config_is_master(card))
+		refused = VPCIB_NOT_MASTER;
+	else if (given && given->direction == forbidden)
+		refused = VPCIB_WRONG_DIRECTION;
+	may = given && !refused && !card->gone;
+	if (may && !to_driver) {
 		compare_all(card, address, bytes);
+		stale = memcmp(given->where + (address - given->address),
+			       given->memory + (address - given->address), bytes);
+	}
 	if (may && to_driver)
 		memcpy(given->where + (address - given->address), buffer, bytes);
 	else if (may)
 		memcpy(buffer, given->where + (address - given->address), bytes);
 	raw_spin_unlock_irqrestore(&card->dma_lock, flags);
-	note(card,
-	     !may	 ? VPCIB_DMA_REFUSED
-	     : to_driver ? VPCIB_DMA_WRITE
-			 : VPCIB_DMA_READ,
-	     address, bytes);
+	note_flags(card,
+		   !may	       ? VPCIB_DMA_REFUSED
+		   : to_driver ? VPCIB_DMA_WRITE
+			       : VPCIB_DMA_READ,
+		   address, bytes, stale ? VPCIB_STALE : refused);
 	return may ? 0 : -EFAULT;
 }
 
@@ -252,7 +332,7 @@ static bool lies_in_given(struct vpcib_card *card, phys_addr_t where)
 	struct given *given;
 
 	list_for_each_entry (given, &card->dma, list) {
-		if (where - virt_to_phys(given->where) < given->bytes)
+		if (where - virt_to_phys(given->memory) < given->bytes)
 			return true;
 	}
 	return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Intercepts the functions by which a driver gives memory to its card and takes it back.  Calls for
+ * Intercepts the functions by which a driver gives memory to its card and takes it back, or syncs it.  Calls for
  * other devices are not intercepted.  The functions do their usual work, and dma.c records the
  * memory.
  *
@@ -27,10 +27,15 @@ enum function {
 	UNMAP,
 	MAP_SG,
 	MAP_SGTABLE,
-	UNMAP_SG
+	UNMAP_SG,
+	TO_CPU,
+	TO_CARD,
+	SG_TO_CPU,
+	SG_TO_CARD,
+	FUNCTIONS
 };
 
-static struct iprobe probes[UNMAP_SG + 1];
+static struct iprobe probes[FUNCTIONS];
 
 static gfp_t like(gfp_t gfp)
 {
@@ -89,7 +94,7 @@ static dma_addr_t our_map(struct device *dev, struct page *page, size_t offset,
 	dma_addr_t address = original(dev, page, offset, bytes, direction, attributes);
 
 	if (!dma_mapping_error(dev, address))
-		dma_give(dev, address, bytes, direction, GFP_ATOMIC);
+		dma_give_mapped(dev, address, bytes, direction);
 	iprobe_done(&probes[MAP]);
 	return address;
 }
@@ -110,8 +115,8 @@ static void give_each(struct device *dev, struct scatterlist *list, int count,
 	struct scatterlist *one;
 	int i;
 
-	for_each_sg(list, one, count, i) dma_give(
-		dev, sg_dma_address(one), sg_dma_len(one), direction, GFP_ATOMIC);
+	for_each_sg(list, one, count, i)
+		dma_give_mapped(dev, sg_dma_address(one), sg_dma_len(one), direction);
 }
 
 static unsigned int our_map_sg(struct device *dev, struct scatterlist *list, int count,
@@ -150,6 +155,56 @@ static void our_unmap_sg(struct device *dev, struct scatterlist *list, int count
 	iprobe_done(&probes[UNMAP_SG]);
 }
 
+static void our_sync_cpu(struct device *dev, dma_addr_t address, size_t bytes,
+			 enum dma_data_direction direction)
+{
+	typeof(our_sync_cpu) *original = probes[TO_CPU].original;
+
+	original(dev, address, bytes, direction);
+	dma_sync(dev, address, bytes, false);
+	iprobe_done(&probes[TO_CPU]);
+}
+
+static void our_sync_card(struct device *dev, dma_addr_t address, size_t bytes,
+			  enum dma_data_direction direction)
+{
+	typeof(our_sync_card) *original = probes[TO_CARD].original;
+
+	original(dev, address, bytes, direction);
+	dma_sync(dev, address, bytes, true);
+	iprobe_done(&probes[TO_CARD]);
+}
+
+static void sync_each(struct device *dev, struct scatterlist *list, int count,
+		      bool for_card)
+{
+	struct scatterlist *one;
+	int i;
+
+	for_each_sg(list, one, count, i)
+		dma_sync(dev, sg_dma_address(one), sg_dma_len(one), for_card);
+}
+
+static void our_sync_sg_cpu(struct device *dev, struct scatterlist *list, int count,
+			    enum dma_data_direction direction)
+{
+	typeof(our_sync_sg_cpu) *original = probes[SG_TO_CPU].original;
+
+	original(dev, list, count, direction);
+	sync_each(dev, list, count, false);
+	iprobe_done(&probes[SG_TO_CPU]);
+}
+
+static void our_sync_sg_card(struct device *dev, struct scatterlist *list, int count,
+			     enum dma_data_direction direction)
+{
+	typeof(our_sync_sg_card) *original = probes[SG_TO_CARD].original;
+
+	original(dev, list, count, direction);
+	sync_each(dev, list, count, true);
+	iprobe_done(&probes[SG_TO_CARD]);
+}
+
 static bool is_for_card(struct iprobe *probe, struct pt_regs *regs)
 {
 	bool ours;
@@ -173,6 +228,10 @@ static const struct {
 	[MAP_SG] = { "dma_map_sg_attrs", our_map_sg },
 	[MAP_SGTABLE] = { "dma_map_sgtable", our_map_sgtable },
 	[UNMAP_SG] = { "dma_unmap_sg_attrs", our_unmap_sg },
+	[TO_CPU] = { "dma_sync_single_for_cpu", our_sync_cpu },
+	[TO_CARD] = { "dma_sync_single_for_device", our_sync_card },
+	[SG_TO_CPU] = { "dma_sync_sg_for_cpu", our_sync_sg_cpu },
+	[SG_TO_CARD] = { "dma_sync_sg_for_device", our_sync_sg_card },
 };
 
 int dma_init(void)

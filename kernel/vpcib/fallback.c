@@ -44,15 +44,15 @@ struct odd {
 
 /*
  * Returns the size and the value of the register that begins at this offset.  If no register begins
- * there, the size is 1 byte and the value 0.  If the card was removed, returns a byte of ones.
+ * there, the size is 1 byte and the value 0.  If the card does not react, returns a byte of ones.
  */
 static u32 peek(const struct odd *odd, u32 offset, u64 *value)
 {
 	struct vpcib_card *card = odd->at->card;
 	u32 bytes = 0;
 
-	*value = card && !card->gone ? 0 : 0xff;
-	if (card && !card->gone)
+	*value = card && bus_is_answered(card) ? 0 : 0xff;
+	if (card && bus_is_answered(card))
 		bytes = card->kind->peek(card, odd->at->bar, odd->page + offset, value);
 	return bytes ?: 1;
 }

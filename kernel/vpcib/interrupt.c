@@ -178,13 +178,27 @@ static int alloc_vectors(struct irq_domain *domain, unsigned int irq,
 	return 0;
 }
 
+static void report(u32 slot, const char *what)
+{
+	misuse_note(slot,
+		    (struct vpcib_access){ .value = VPCIB_KEEPS_INTERRUPT,
+					   .context = VPCIB_KERNEL },
+		    "%s", what);
+}
+
 static void free_vectors(struct irq_domain *domain, unsigned int irq,
 			 unsigned int count)
 {
 	unsigned int i;
 
-	for (i = 0; i < count; i++)
-		irq_domain_reset_irq_data(irq_domain_get_irq_data(domain, irq + i));
+	for (i = 0; i < count; i++) {
+		struct irq_data *data = irq_domain_get_irq_data(domain, irq + i);
+
+		if (irq_has_action(irq + i))
+			report(data->hwirq / VPCIB_VECTORS_MAX,
+			       "a vector is freed before its handler (free_irq)");
+		irq_domain_reset_irq_data(data);
+	}
 }
 
 static const struct irq_domain_ops vectors_operations = {
@@ -382,9 +396,15 @@ EXPORT_SYMBOL_GPL(vpcib_dawdle);
 
 void vpcib_interrupt(struct vpcib_card *card, u32 vectors, u32 messages, u64 sources)
 {
-	journal_note(card, (struct vpcib_access){ .what = VPCIB_RAISED,
-						  .context = VPCIB_CARD,
-						  .value = sources });
+	bool lost = messages && config_sends_messages(card) && !config_is_master(card);
+
+	journal_note(card,
+		     (struct vpcib_access){ .what = VPCIB_RAISED,
+					    .context = VPCIB_CARD,
+					    .value = sources,
+					    .flags = lost ? VPCIB_NOT_MASTER : 0 });
+	if (lost)
+		messages = 0; /* a message is a write to memory */
 	if (!vectors)
 		card->unanswered = 0;
 	if (messages)
@@ -404,8 +424,10 @@ static void handle(struct vpcib_card *card, u32 vector, unsigned int irq)
 	if (!irq)
 		return;
 	journal_note(card, access);
+	handler_begin();
 	generic_handle_irq(irq);
 	access.what = VPCIB_HANDLED;
+	access.value = handler_result();
 	journal_note(card, access);
 }
 
@@ -431,6 +453,27 @@ bool interrupt_may_come(const struct vpcib_card *card)
 			return true;
 	}
 	return false;
+}
+
+/* Reports handlers and vectors that a driver has not freed.  The card has no driver. */
+void interrupt_check(struct vpcib_card *card)
+{
+	u32 vector;
+
+	if (irq_has_action(card->line_irq))
+		report(card->slot, "INTA still has a handler (free_irq)");
+	for (vector = 0; vector < vectors_of(card); vector++) {
+		unsigned int irq = irq_find_mapping(
+			vectors_domain, card->slot * VPCIB_VECTORS_MAX + vector);
+
+		if (!irq)
+			continue;
+		report(card->slot,
+		       irq_has_action(irq)
+			       ? "a vector still has a handler (free_irq)"
+			       : "a vector is still allocated (pci_free_irq_vectors)");
+		break;
+	}
 }
 
 /* Runs in a hard interrupt: delivers this processor's interrupts. */
@@ -499,8 +542,7 @@ void interrupt_remove(struct vpcib_card *card)
 		irq_work_sync(&per_cpu_ptr(card->deliveries, cpu)->work);
 	free_percpu(card->deliveries);
 	if (irq_has_action(card->line_irq)) {
-		pr_err("the driver of slot %u did not free its interrupt\n",
-		       card->slot);
+		report(card->slot, "the card is gone, but INTA still has a handler");
 		return;
 	}
 	irq_set_chip_and_handler(card->line_irq, NULL, NULL);

@@ -42,12 +42,12 @@ static DEFINE_RAW_SPINLOCK(journal_lock);
 static DECLARE_WAIT_QUEUE_HEAD(
 	never_woken); /* readers poll, since records are written in any context */
 
-void journal_note(const struct vpcib_card *card, struct vpcib_access access)
+u64 journal_note_slot(u32 slot, struct vpcib_access access)
 {
 	unsigned long flags;
 
 	access.ns = ktime_get_ns();
-	access.slot = card->slot;
+	access.slot = slot;
 	access.cpu = raw_smp_processor_id();
 	access.pid = current->pid;
 	raw_spin_lock_irqsave(&journal_lock, flags);
@@ -58,6 +58,12 @@ void journal_note(const struct vpcib_card *card, struct vpcib_access access)
 	if (outside)
 		WRITE_ONCE(outside->written, written);
 	raw_spin_unlock_irqrestore(&journal_lock, flags);
+	return access.number;
+}
+
+void journal_note(const struct vpcib_card *card, struct vpcib_access access)
+{
+	journal_note_slot(card->slot, access);
 }
 
 /*

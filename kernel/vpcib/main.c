@@ -78,10 +78,12 @@ static const struct {
 	int (*init)(void);
 	void (*exit)(void);
 } parts[] = {
-	{ journal_init, journal_exit },	  { interrupt_init, interrupt_exit },
-	{ bridge_init, bridge_exit },	  { mapping_init, mapping_exit },
-	{ fallback_init, fallback_exit }, { trap_init, trap_exit },
-	{ dma_init, dma_exit },		  { folder_init, folder_exit },
+	{ journal_init, journal_exit },	    { handler_init, handler_exit },
+	{ interrupt_init, interrupt_exit }, { bridge_init, bridge_exit },
+	{ mapping_init, mapping_exit },	    { fallback_init, fallback_exit },
+	{ trap_init, trap_exit },	    { dma_init, dma_exit },
+	{ sleep_init, sleep_exit },	    { leaks_init, leaks_exit },
+	{ folder_init, folder_exit },
 };
 
 static void take_down(u32 count)

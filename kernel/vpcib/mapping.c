@@ -46,7 +46,10 @@ static int (*remap_untracked)(struct vm_area_struct *vma, unsigned long address,
 struct kernel_mapping {
 	struct list_head list;
 	unsigned long address;
-	struct bar_memory *memory;
+	phys_addr_t to;
+	u32 slot;
+	bool reported;
+	struct bar_memory *memory; /* NULL: registers */
 };
 
 static LIST_HEAD(kernel_mappings);
@@ -146,21 +149,37 @@ static int map_pages(unsigned long address, unsigned long end,
 	return ret;
 }
 
+static u32 slot_at(phys_addr_t to)
+{
+	struct vpcib_card *card;
+	u32 bar, offset, slot;
+
+	rcu_read_lock();
+	card = card_at(to, &bar, &offset);
+	slot = card ? card->slot : SLOTS;
+	rcu_read_unlock();
+	return slot;
+}
+
 /*
- * Maps memory for the kernel.  On success, the mapping takes over the caller's reference to the
- * memory.
+ * Maps a BAR for the kernel.  `memory` is NULL if the BAR has registers.  On success, the mapping
+ * takes over the caller's reference to the memory.
  */
-static int map_memory(unsigned long address, unsigned long end,
-		      struct bar_memory *memory, u32 page)
+static int map_bar(unsigned long address, unsigned long end, phys_addr_t to,
+		   pgprot_t prot, struct bar_memory *memory, u32 page)
 {
 	struct kernel_mapping *mapping = kmalloc(sizeof(*mapping), GFP_KERNEL);
-	int ret = mapping ? map_pages(address, end, memory, page) : -ENOMEM;
+	int ret = !mapping ? -ENOMEM
+		  : memory ? map_pages(address, end, memory, page)
+			   : map_registers(address, end, to, prot);
 
 	if (ret) {
 		kfree(mapping);
 		return ret;
 	}
-	*mapping = (struct kernel_mapping){ .address = address, .memory = memory };
+	*mapping = (struct kernel_mapping){
+		.address = address, .to = to, .slot = slot_at(to), .memory = memory
+	};
 	spin_lock(&kernel_mappings_lock);
 	list_add(&mapping->list, &kernel_mappings);
 	spin_unlock(&kernel_mappings_lock);
@@ -175,8 +194,7 @@ static int our_ioremap_page_range(unsigned long address, unsigned long end,
 	int ret;
 
 	memory = memory_at(to, &page);
-	ret = memory ? map_memory(address, end, memory, page)
-		     : map_registers(address, end, to, prot);
+	ret = map_bar(address, end, to, prot, memory, page);
 	if (ret)
 		memory_put(memory);
 	iprobe_done(&ioremap_probe);
@@ -214,6 +232,39 @@ static void our_iounmap(volatile void __iomem *address)
 		memory_put(mapping->memory);
 	kfree(mapping);
 	iprobe_done(&iounmap_probe);
+}
+
+/* Returns whether the slot has a card that a driver is bound to. */
+static bool has_driver(u32 slot)
+{
+	struct vpcib_card *card;
+	bool has;
+
+	rcu_read_lock();
+	card = card_in(slot);
+	has = card && card->pdev && card->pdev->dev.driver;
+	rcu_read_unlock();
+	return has;
+}
+
+/* Reports mappings of cards whose driver is gone. */
+void mapping_check(void)
+{
+	struct kernel_mapping *mapping;
+
+	spin_lock(&kernel_mappings_lock);
+	list_for_each_entry (mapping, &kernel_mappings, list) {
+		if (mapping->slot == SLOTS || mapping->reported ||
+		    has_driver(mapping->slot))
+			continue;
+		mapping->reported = true;
+		misuse_note(mapping->slot,
+			    (struct vpcib_access){ .value = VPCIB_KEEPS_MAPPING,
+						   .context = VPCIB_KERNEL },
+			    "%s of a BAR are still mapped at %#lx (iounmap)",
+			    mapping->memory ? "pages" : "registers", mapping->address);
+	}
+	spin_unlock(&kernel_mappings_lock);
 }
 
 /* --- mappings of processes -------------------------------------------------------- */
@@ -327,5 +378,5 @@ void mapping_exit(void)
 	while (i--)
 		iprobe_unregister(hooks[i].probe);
 	if (!list_empty(&kernel_mappings))
-		pr_warn("a driver that is gone still maps a card's memory\n");
+		pr_warn("a driver that is gone still maps a card\n");
 }

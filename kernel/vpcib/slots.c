@@ -137,12 +137,11 @@ static void pull_out(struct vpcib_card *card)
 	vpcib_unlock(card, flags);
 	journal_note(card, (struct vpcib_access){ .what = VPCIB_REMOVED,
 						  .context = VPCIB_CARD });
-	if (card->pdev) {
+	if (card->pdev)
 		pci_stop_and_remove_bus_device_locked(card->pdev);
-		pci_dev_put(card->pdev);
-	}
 	rcu_assign_pointer(card_slots[card->slot], NULL);
 	synchronize_rcu();
+	pci_dev_put(card->pdev);
 	if (card->kind->stop)
 		card->kind->stop(card);
 	interrupt_remove(card); /* after this, nothing can raise an interrupt */
@@ -222,6 +221,19 @@ int vpcib_remove(u32 slot)
 	return card ? 0 : -ENODEV;
 }
 EXPORT_SYMBOL_GPL(vpcib_remove);
+
+/* Calls a function for each card that is plugged in, while no card is plugged in or pulled out. */
+void slots_each(void (*check)(struct vpcib_card *card))
+{
+	u32 slot;
+
+	mutex_lock(&slots_lock);
+	for (slot = 0; slot < SLOTS; slot++) {
+		if (plugged_into(slot))
+			check(plugged_into(slot));
+	}
+	mutex_unlock(&slots_lock);
+}
 
 /* --- kinds -------------------------------------------------------------------------- */
 

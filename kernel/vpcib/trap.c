@@ -214,6 +214,20 @@ static bool is_our_kernel_fault(struct iprobe *probe, struct pt_regs *call)
 	return registers_of_fault(address, error);
 }
 
+/*
+ * Lets other threads run, if one waits for the processor and the accessing code may be preempted.
+ * A driver that polls a register without sleeping would otherwise wait for ever for a card whose
+ * thread needs this processor.
+ */
+static void give_way(const struct pt_regs *regs)
+{
+	if (!need_resched() || !(regs->flags & X86_EFLAGS_IF) || preempt_count())
+		return;
+	local_irq_enable();
+	cond_resched();
+	local_irq_disable();
+}
+
 /* Replaces fixup_exception, and like fixup_exception returns whether the kernel can continue. */
 static int our_kernel_fault(struct pt_regs *regs, int number, unsigned long error,
 			    unsigned long address)
@@ -225,6 +239,8 @@ static int our_kernel_fault(struct pt_regs *regs, int number, unsigned long erro
 
 	if (!where || access_at(where, address, regs, false))
 		ret = original(regs, number, error, address);
+	else
+		give_way(regs);
 	iprobe_done(&kernel_probe);
 	return ret;
 }

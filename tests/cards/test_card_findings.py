@@ -12,7 +12,7 @@ from understudy_devices.cards import journal, register_log, specification
 from understudy_devices.cards.journal import ABSENT, Context, What
 from understudy_devices.cards.model import Card
 from understudy_devices.cli import card_test
-from understudy_devices.referee import findings, run
+from understudy_devices.referee import events, findings, run
 
 ZACH1 = specification.load("zach1")
 FAILED = ZACH1.interrupts[3]
@@ -91,7 +91,7 @@ def test_an_instruction_that_is_not_known() -> None:
     rows = np.zeros(1, journal.ACCESS)
     rows["what"], rows["value"], rows["offset"] = What.UNKNOWN, 0x7D8D_4824_6C8D_AE0F, 0x200
     (finding,) = findings.found(ZACH1, rows, whole=False)
-    assert finding == findings.Finding("unknown instruction", 0, "0f ae 8d 6c 24 48 8d 7d at 0x200")
+    assert finding == events.Finding("unknown instruction", 0, "0f ae 8d 6c 24 48 8d 7d at 0x200")
     (line,) = register_log.lines(ZACH1, rows)
     assert line.endswith("unknown instruction 0f ae 8d 6c 24 48 8d 7d at 0x200")
 

@@ -13,7 +13,7 @@ from understudy_devices.cards import specification
 from understudy_devices.cards.journal import ACCESS, PAGE_BYTES, bytes_outside
 from understudy_devices.platforms.vm import qemu
 from understudy_devices.referee import kept_files
-from understudy_devices.referee.findings import Finding
+from understudy_devices.referee.events import Finding
 from understudy_devices.referee.recording import RECORDS, Recording
 
 MACHINE = qemu.Machine()

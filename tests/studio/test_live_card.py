@@ -15,7 +15,7 @@ from understudy_devices.cards import specification
 from understudy_devices.cards.journal import ACCESS, Context, Journal, What
 from understudy_devices.cards.register_log import lines
 from understudy_devices.referee import kept_files
-from understudy_devices.referee.findings import Finding
+from understudy_devices.referee.events import Finding
 from understudy_devices.studio import journals
 
 pytestmark = pytest.mark.thorough

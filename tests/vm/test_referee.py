@@ -129,6 +129,15 @@ def test_a_driver_that_does_not_build(folder: Path) -> None:
         run.prepared(CARD, source)
 
 
+def test_a_driver_that_includes_a_file_of_the_host(folder: Path) -> None:
+    """It is built in the sandbox, where there is no such file, so its text is not printed."""
+    source = folder / "curious.c"
+    source.write_text('#include "/etc/passwd"\n')
+    with pytest.raises(UserError, match=r"passwd: No such file") as error:
+        run.prepared(CARD, source)
+    assert "root:" not in str(error.value)
+
+
 @pytest.mark.parametrize(("name", "reason"), [("driver.h", "one C file"), ("none.c", "No such")])
 def test_what_is_no_driver(name: str, reason: str, folder: Path) -> None:
     with pytest.raises(UserError, match=reason):

@@ -35,6 +35,18 @@ class What(IntEnum):
     DMA_ENDED = 16
     DMA_CHANGED = 17
     FALLBACK = 18
+    CONFIG_READ = 19
+    CONFIG_WRITE = 20
+    MISUSE = 21
+
+
+class Misuse(IntEnum):
+    """The value of a MISUSE record: what a driver does to the kernel, not to its card."""
+
+    SLEEPS = 0
+    KEEPS_REGION = 1
+    KEEPS_MAPPING = 2
+    KEEPS_INTERRUPT = 3
 
 
 class Context(IntEnum):
@@ -71,6 +83,15 @@ INTERRUPTIBLE = 0x2
 """The card could interrupt at this point."""
 SOFT_INTERRUPTIBLE = 0x4
 """Soft interrupts could run at this point."""
+
+NOT_DECODED = 0x8
+"""The access was ignored, since memory decoding was off."""
+NOT_MASTER = 0x10
+"""The transfer or the message was refused, since bus mastering was off."""
+WRONG_DIRECTION = 0x20
+"""The transfer was refused, since the driver mapped the memory for the other direction."""
+STALE = 0x40
+"""The card read what the memory held when the driver mapped or synced it; it has changed since."""
 
 Journal = NDArray[np.void]
 

@@ -9,7 +9,18 @@ process, the access with its register and value, and those fields of the registe
 
 from collections.abc import Iterator
 
-from understudy_devices.cards.journal import ABSENT, Context, Journal, What, code
+from understudy_devices.cards.journal import (
+    ABSENT,
+    NOT_DECODED,
+    NOT_MASTER,
+    STALE,
+    WRONG_DIRECTION,
+    Context,
+    Journal,
+    Misuse,
+    What,
+    code,
+)
 from understudy_devices.cards.model import Card, Register
 from understudy_devices.cards.shadow import Part, Places
 
@@ -20,6 +31,21 @@ CONTEXTS = {
     Context.HARD_INTERRUPT: "handler",
     Context.CARD: "card",
 }
+IGNORED = {
+    ABSENT: " (the card is gone)",
+    NOT_DECODED: " (memory decoding is off)",
+    NOT_MASTER: " (bus mastering is off)",
+    STALE: " (not synced)",
+    WRONG_DIRECTION: " (mapped for the other direction)",
+}
+CONFIG = {What.CONFIG_READ: "config load ", What.CONFIG_WRITE: "config store"}
+SWITCHES = {
+    0x04: ("COMMAND", {0x2: "memory decoding", 0x4: "bus mastering", 0x400: "no INTA"}),
+    0x42: ("MSI", {0x1: "enabled"}),
+    0x62: ("MSI-X", {0x8000: "enabled", 0x4000: "all masked"}),
+}
+"""The registers of the configuration space that switch something on (kernel/vpcib/config.c), with
+their bits."""
 DMA = tuple(what for what in What if what.name.startswith("DMA_"))
 
 
@@ -28,7 +54,7 @@ def lines(card: Card, accesses: Journal) -> Iterator[str]:
     places = Places(card)
     for access in accesses:
         where = CONTEXTS[Context(int(access["context"]))]
-        gone = " (the card is gone)" if access["flags"] & ABSENT else ""
+        gone = next((text for flag, text in IGNORED.items() if access["flags"] & flag), "")
         yield (
             f"{int(access['ns']) / 1e9:.9f} CPU{access['cpu']} slot {access['slot']} {where:8}"
             f"pid {access['pid']:<6}{said(card, places, access)}{gone}"
@@ -48,12 +74,24 @@ def said(card: Card, places: Places, access: Journal) -> str:
         return f"unknown instruction {code(value)} at {offset:#x}"
     if what == What.FALLBACK:
         return f"carried out by the fallback {code(value)} at {offset:#x}"
+    if what in CONFIG:
+        return f"{CONFIG[what]} {offset:#04x} {value:#x}{_switched(what, offset, value)}"
+    if what == What.MISUSE:
+        return f"misuse: {Misuse(value).name.lower().replace('_', ' ')}"
     if what not in (What.LOAD, What.STORE):
         return what.name.lower()
     width = int(access["bytes"])
     parts = list(places.parts(int(access["bar"]), offset, width, value))
     text = "; ".join(map(_register, parts)) or f"BAR {access['bar']} + {offset:#x} {value:#x}"
     return f"{what.name.lower():6}{text}"
+
+
+def _switched(what: What, offset: int, value: int) -> str:
+    """Return what a store to the configuration space switches on."""
+    if what != What.CONFIG_WRITE or offset not in SWITCHES:
+        return ""
+    name, bits = SWITCHES[offset]
+    return f" {name}: {', '.join(text for bit, text in bits.items() if value & bit) or 'off'}"
 
 
 def _register(part: Part) -> str:

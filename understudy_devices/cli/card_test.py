@@ -19,7 +19,7 @@ from understudy_devices.cli.main import EXIT_FAILED
 from understudy_devices.cli.names import Names
 from understudy_devices.cli.progress import phases
 from understudy_devices.referee import kept_files, run
-from understudy_devices.referee.findings import Finding
+from understudy_devices.referee.events import Finding
 
 CPUS_MOST = 8
 

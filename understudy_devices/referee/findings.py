@@ -6,102 +6,33 @@ proves the mistake.  A rule reports a mistake only if the journal proves it. doc
 explains the rules.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
-from understudy_devices.cards.journal import (
-    ABSENT,
-    INTERRUPTIBLE,
-    SOFT_INTERRUPTIBLE,
-    Context,
-    Journal,
-    What,
-    code,
+from understudy_devices.cards.journal import Context, Journal, What, code
+from understudy_devices.cards.model import Buffer, Card
+from understudy_devices.cards.shadow import Values, reserved
+from understudy_devices.referee import manners
+from understudy_devices.referee.events import (
+    HANDLERS,
+    Event,
+    Finding,
+    Rule,
+    Run,
+    acknowledges,
+    bits_of,
+    field_of,
+    stores,
 )
-from understudy_devices.cards.model import Buffer, Card, Interrupt, RegisterField
-from understudy_devices.cards.shadow import Part, Places, Values, reserved
 from understudy_devices.referee.ring import Ring
 
 NEAR = 64
 """An unfinished start of a transfer is ignored after this many more stores."""
-HANDLERS = {
-    INTERRUPTIBLE: Context.HARD_INTERRUPT,
-    SOFT_INTERRUPTIBLE: Context.SOFT_INTERRUPT,
-}
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A mistake: its name, where the journal shows it, and details."""
-
-    rule: str
-    number: int
-    text: str
-
-
-@dataclass(frozen=True)
-class Event:
-    """One record of the journal, with the registers that it touches."""
-
-    number: int
-    what: What
-    context: Context
-    value: int
-    offset: int
-    width: int
-    """0 if it is neither a load nor a store."""
-    bar: int
-    pid: int
-    absent: bool
-    handlers: frozenset[Context]
-    """The kinds of handlers that could run at this point."""
-    parts: tuple[Part, ...]
-
-
-class Run:
-    """The journal of one card, and the card's specification."""
-
-    def __init__(self, card: Card, accesses: Journal, whole: bool) -> None:
-        """Prepare the run; `whole`: the journal's end is not cut off."""
-        self.card = card
-        self.places = Places(card)
-        self.events = [self._event(access) for access in accesses]
-        *_, last = self.events
-        self.to_the_end = self.events
-        """The same, and the journal's end, which counts as unbinding the driver."""
-        if whole:
-            self.to_the_end = [*self.events, replace(last, what=What.UNBOUND)]
-
-    def _event(self, access: "Journal") -> Event:
-        bar, offset, width, value = (
-            int(access[name]) for name in ("bar", "offset", "bytes", "value")
-        )
-        return Event(
-            number=int(access["number"]),
-            what=What(int(access["what"])),
-            context=Context(int(access["context"])),
-            value=value,
-            offset=offset,
-            width=width,
-            bar=bar,
-            pid=int(access["pid"]),
-            absent=bool(access["flags"] & ABSENT),
-            handlers=frozenset(HANDLERS[flag] for flag in HANDLERS if access["flags"] & flag),
-            parts=tuple(self.places.parts(bar, offset, width, value)),
-        )
-
-    def buffers(self) -> tuple[Buffer, ...]:
-        """Return everything that the card reads and writes by DMA."""
-        return (*self.card.buffers, *self.card.rings)
-
-
-Rule = Callable[[Run], Iterator[Finding]]
 
 
 def reserved_bits(run: Run) -> Iterator[Finding]:
     """A store sets bits that no field covers."""
-    for event in _stores(run):
+    for event in stores(run):
         for part in event.parts:
             wrong = part.value & reserved(part.register)
             if wrong:
@@ -147,6 +78,8 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
     card that was pulled out has no causes.
     """
     for index, interrupt in enumerate(run.card.interrupts):
+        if (status := interrupt.status) is None:
+            continue
         reason: _Reason | None = None
         values = Values(run.card)
         for event in run.to_the_end:
@@ -158,10 +91,10 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
                 continue
             elif event.what == What.HANDLED:
                 reason.handled = True
-            elif event.what == What.REMOVED or _acknowledges(run.card, event, interrupt):
+            elif event.what == What.REMOVED or acknowledges(run.card, event, status):
                 reason = None
             elif event.what == What.LOAD:
-                if _bits(event, interrupt.status).value:
+                if bits_of(event, status).value:
                     reason.seen = True
                     reason.seen_by |= set() if event.context in HANDLERS.values() else {event.pid}
             elif event.what == What.UNBOUND or (
@@ -169,48 +102,9 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
             ):
                 too_late = reason.seen and event.pid not in reason.seen_by
                 if reason.handled and (event.what == What.UNBOUND or too_late):
-                    text = f"{interrupt.status} is handled and not cleared"
+                    text = f"{status} is handled and not cleared"
                     yield Finding("missing acknowledge", reason.since, text)
                 reason = None
-
-
-def _acknowledges(card: Card, event: Event, interrupt: Interrupt) -> bool:
-    """Return whether the event clears the cause.
-
-    A status bit that neither a written 1 nor a read clears becomes 0 when its cause ends; the
-    journal then has a RAISED record.
-    """
-    access = _field(card, interrupt.status).access
-    bits = _bits(event, interrupt.status)
-    if access == "w1c":
-        return event.what == What.STORE and bool(bits.value)
-    if access == "rc":
-        return event.what == What.LOAD and bool(bits.lanes)
-    return event.what == What.RAISED
-
-
-class _Bits(NamedTuple):
-    """The bits of one field that an access touches (`lanes`), and their values."""
-
-    lanes: int
-    value: int
-
-
-def _bits(event: Event, place: str) -> _Bits:
-    register, _, name = place.partition(".")
-    for part in event.parts:
-        for one in part.register.fields:
-            if (part.register.name, one.name) == (register, name):
-                mask = one.bits.mask
-                return _Bits(part.lanes & mask, part.value & mask)
-    return _Bits(0, 0)
-
-
-def _field(card: Card, place: str) -> RegisterField:
-    """Return the field called REGISTER.FIELD."""
-    register, _, name = place.partition(".")
-    fields = next(one.fields for one in card.registers if one.name == register)
-    return next(one for one in fields if one.name == name)
 
 
 def left_enabled(run: Run) -> Iterator[Finding]:
@@ -221,14 +115,17 @@ def left_enabled(run: Run) -> Iterator[Finding]:
             values.store(part)
         if event.what == What.UNBOUND and not event.absent:
             for interrupt in run.card.interrupts:
-                if _is_set(run.card, values, interrupt.enable):
+                if interrupt.enable and _is_set(run.card, values, interrupt.enable):
                     yield Finding(
                         "interrupts left enabled", event.number, f"{interrupt.enable} is set"
                     )
 
 
-def _is_set(card: Card, values: Values, place: str) -> bool:
-    return bool(values[place.partition(".")[0]] & _field(card, place).bits.mask)
+def _is_set(card: Card, values: Values, place: str | None) -> bool:
+    """Return whether the enable bit is set, or there is none."""
+    if place is None:
+        return True
+    return bool(values[place.partition(".")[0]] & field_of(card, place).bits.mask)
 
 
 def after_unbind(run: Run) -> Iterator[Finding]:
@@ -278,7 +175,7 @@ def not_given(run: Run) -> Iterator[Finding]:
             memory[event.value] = event.offset
         elif event.what == What.DMA_TAKEN:
             memory.pop(event.value, None)
-        elif event.what == What.DMA_REFUSED and not event.absent:
+        elif event.what == What.DMA_REFUSED and not event.absent and not manners.why(event):
             past = any(
                 begin <= event.value < begin + 2 * size
                 and event.value + event.offset > begin + size
@@ -333,7 +230,7 @@ def _sets_off(event: Event) -> bool:
 def bad_transfer(run: Run) -> Iterator[Finding]:
     """A transfer starts with an address or length that the card's manual forbids."""
     values = Values(run.card)
-    for event in _stores(run):
+    for event in stores(run):
         for part in event.parts:
             values.store(part)
             for buffer in run.buffers():
@@ -369,9 +266,9 @@ def no_lock(run: Run) -> Iterator[Finding]:
     """
     for buffer in run.buffers():
         steps = {buffer.address, buffer.length, buffer.doorbell}
-        stores = [event for event in _stores(run) if steps & _names(event)]
+        starts = [event for event in stores(run) if steps & _names(event)]
         exposed = [event for event in _while_enabled(run) if steps & _names(event)]
-        for handler in sorted({event.context for event in stores} & set(HANDLERS.values())):
+        for handler in sorted({event.context for event in starts} & set(HANDLERS.values())):
             for event in exposed:
                 if handler in event.handlers and Context.KERNEL <= event.context < handler:
                     name = sorted(steps & _names(event))[0]
@@ -382,7 +279,7 @@ def no_lock(run: Run) -> Iterator[Finding]:
 def _while_enabled(run: Run) -> Iterator[Event]:
     """Yield the stores made while the card may interrupt."""
     values = Values(run.card)
-    for event in _stores(run):
+    for event in stores(run):
         if any(_is_set(run.card, values, interrupt.enable) for interrupt in run.card.interrupts):
             yield event
         for part in event.parts:
@@ -401,7 +298,7 @@ def torn_start(run: Run) -> Iterator[Finding]:
         steps = {buffer.address, buffer.length, buffer.doorbell}
         begun: dict[tuple[int, bool], int] = {}  # the context that has begun, and with which store
         overtaken: set[tuple[int, bool]] = set()  # those that began before another's doorbell
-        for index, event in enumerate(_stores(run)):
+        for index, event in enumerate(stores(run)):
             names = steps & _names(event)
             if not names:
                 continue
@@ -446,20 +343,17 @@ RULES: tuple[Rule, ...] = (
     leaked,
     no_lock,
     torn_start,
+    *manners.RULES,
 )
 
 
-def found(card: Card, accesses: Journal, whole: bool = True) -> list[Finding]:
+def found(card: Card, accesses: Journal, whole: bool = True, log: str = "") -> list[Finding]:
     """Return all findings of the rules, in the order of the journal, card by card.
 
-    `whole`: the journal's end is not cut off.
+    `whole`: the journal's end is not cut off.  `log`: the kernel's log, which has details.
     """
     findings: list[Finding] = []
     for slot in sorted(set(accesses["slot"].tolist())):
-        run = Run(card, accesses[accesses["slot"] == slot], whole)
+        run = Run(card, accesses[accesses["slot"] == slot], whole, log)
         findings += [finding for rule in RULES for finding in rule(run)]
     return sorted(findings, key=lambda finding: finding.number)
-
-
-def _stores(run: Run) -> Iterator[Event]:
-    return (event for event in run.events if event.what == What.STORE and not event.absent)

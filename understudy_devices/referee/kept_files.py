@@ -16,7 +16,7 @@ from typing import Any
 from understudy_devices.base import scratch
 from understudy_devices.base.errors import UserError
 from understudy_devices.cards import specification
-from understudy_devices.referee.findings import Finding
+from understudy_devices.referee.events import Finding
 
 
 def begin(name: str, out: Path) -> None:

@@ -7,6 +7,7 @@ each run the driver is loaded, exercised, unloaded, loaded again, exercised whil
 removed, and unloaded.
 """
 
+import random
 import re
 import threading
 from collections.abc import Callable, Iterable
@@ -19,11 +20,14 @@ from understudy_devices.cards import specification
 from understudy_devices.cards.journal import Journal, Kept
 from understudy_devices.cards.model import Card
 from understudy_devices.platforms.vm import card_modules, card_programs, machine, packages, qemu
-from understudy_devices.referee.findings import Finding, found, noted
+from understudy_devices.referee.events import DETAILS, Finding
+from understudy_devices.referee.findings import found, noted
 from understudy_devices.referee.recording import Recording
 
 EXERCISE_SECONDS = 120
 LOADING_SECONDS = 15
+REMOVED_AFTER_SECONDS = (0.1, 1.0)
+"""The card is removed this long after the second exercise has begun, at least and at most."""
 THE_CARD = "/sys/bus/pci/devices/10000:00:00.0"
 MEMORY_MIB = 512
 COMPLAINT = re.compile(
@@ -31,6 +35,12 @@ COMPLAINT = re.compile(
     r"is not answered|still maps"
 )
 DEATHS = {
+    "sleeping in atomic context": re.compile(r"a driver sleeps where it must not"),
+    # A page of the process is there, and yet the kernel may not access it (SMAP).
+    "a user's pointer used directly": re.compile(
+        r"page fault for address: 0000[0-7]\w{11} .*#PF: error_code\(\w+\) - permissions violation",
+        re.DOTALL,
+    ),
     "deadlock": re.compile(r"is stuck in \S*spin_lock"),
     "the kernel hangs": re.compile(r"is stuck|did not end within"),
     "the kernel died": re.compile(r"panic|Oops|BUG"),
@@ -82,12 +92,15 @@ def settings(cpus: Iterable[int], seed: int) -> list[Setting]:
     return [Setting(count, seed) for count in cpus]
 
 
-def script(driver: Path, cpus: int) -> str:
+def script(driver: Path, setting: Setting) -> str:
     """Return the guest's script for a driver; its exit code is the number of the step that failed.
+
+    The seed determines when the card is removed.
 
     Each processor reports progress as long as it works, so that a hang is noticed.
     """
-    masks = " ".join(f"{1 << cpu:x}" for cpu in range(cpus))
+    masks = " ".join(f"{1 << cpu:x}" for cpu in range(setting.cpus))
+    moment = random.Random(setting.seed).uniform(*REMOVED_AFTER_SECONDS)
     return f"""
 pulse() {{
 	while port notify progress; do
@@ -142,7 +155,7 @@ within 2 {EXERCISE_SECONDS} /bin/exercise || exit 2
 unload 3
 load 4
 ( /bin/exercise > /dev/null 2>&1; : > /tmp/exercised ) &
-sleep 0.5
+sleep {moment:.3f}
 within 5 {LOADING_SECONDS} pull_out || exit 5
 within 5 {EXERCISE_SECONDS} exercised
 unload 5
@@ -164,11 +177,12 @@ def run(
         clock="virtual" if setting.cpus == 1 else "wall",
         cpus=setting.cpus,
         memory_mib=MEMORY_MIB,
+        devices=qemu.GUARDED,
     )
     recording = Recording(hardware, journal)
     parameters = {**recording.parameters(), "races": setting.seed}
     vm = machine.Vm(
-        script(subject.driver, setting.cpus),
+        script(subject.driver, setting),
         {"vpcib": " ".join(f"{name}={value}" for name, value in parameters.items())},
         {
             "card.ko": subject.card_module,
@@ -187,7 +201,7 @@ def run(
         return _died(subject, setting, error, recording.kept())
     accesses, missed = recording.kept()
     log = result.out["dmesg"].decode(errors="replace")
-    findings = [*found(subject.card, accesses, whole=not missed), *_complaints(log)]
+    findings = [*found(subject.card, accesses, not missed, log), *_complaints(log)]
     if result.exit_code:
         step = STEPS.get(result.exit_code, f"exit code {result.exit_code}")
         findings.append(Finding(f"{step} failed", len(accesses), _last(result.console)))
@@ -206,14 +220,17 @@ def _died(subject: Subject, setting: Setting, error: RunFailed, journal: Kept) -
     frames = re.findall(rf"\b(\w+\+0x[0-9a-f]+)/0x[0-9a-f]+ \[{stem}\]", text)
     where = f" (in {' from '.join(dict.fromkeys(frames))})" if frames else ""
     first = text.partition("; its last words")[0]
-    death = Finding(rule, len(journal.accesses), f"{first}{where}")
-    findings = (*found(subject.card, journal.accesses, whole=False), death)
+    findings = found(subject.card, journal.accesses, whole=False, log=text)
+    if rule not in {finding.rule for finding in findings}:
+        findings.append(Finding(rule, len(journal.accesses), f"{first}{where}"))
     notes = tuple(noted(journal.accesses))
-    return Outcome(setting, findings, notes, journal.accesses, journal.missed, text)
+    return Outcome(setting, tuple(findings), notes, journal.accesses, journal.missed, text)
 
 
 def _complaints(log: str) -> list[Finding]:
-    lines = [line for line in log.splitlines() if COMPLAINT.search(line)]
+    lines = [
+        line for line in log.splitlines() if COMPLAINT.search(line) and not DETAILS.search(line)
+    ]
     return [Finding("the kernel complains", 0, lines[0])] if lines else []
 
 

@@ -47,6 +47,9 @@ DISPLAY = ("-device", "VGA")
 ALL_INSTRUCTIONS = ("-cpu", "max")
 """A processor with all features that QEMU supports, such as AVX, instead of the ordinary one."""
 
+GUARDED = ("-cpu", "qemu64,+smap,+smep")
+"""The ordinary processor, but the kernel can't access a process's memory by mistake."""
+
 Accelerator = Literal["tcg", "kvm"]
 
 

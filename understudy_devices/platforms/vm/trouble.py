@@ -21,6 +21,7 @@ from understudy_devices.platforms.vm import qemu
 # kernel/iosched/iosched.c writes it.
 _RULE = re.compile(r"understudy: (\S+: rule broken: .*)")
 _CAUSE = re.compile(r"((?:BUG: |kernel BUG|divide error|general protection fault|Oops).*)")
+_WHY = re.compile(r"Kernel panic|#PF: error_code|vpcib: misuse")
 _PLACE = re.compile(r"RIP: [0-9a-f]+:(\S+?)/0x[0-9a-f]+( \[\w+\])?")
 
 # After a line that begins with one of these words, guest/measure prints another line within a
@@ -129,11 +130,11 @@ _CONSOLE_LINES = 40
 
 
 def last_words(console: str) -> str:
-    """Return the last lines of a console, for an error message; a line about a kernel panic is
-    included even if it is further up.
+    """Return the last lines of a console, for an error message; a line that says why the kernel
+    died is included even if it is further up.
     """
     lines = [line for line in console.splitlines() if line.strip()]
-    why = [line for line in lines[:-_CONSOLE_LINES] if "Kernel panic" in line]
+    why = [line for line in lines[:-_CONSOLE_LINES] if _WHY.search(line)]
     words = [*why, *lines[-_CONSOLE_LINES:]]
     return "\n".join(f"  | {line}" for line in words) or "  | (silence)"
 

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""What a driver owes to the PCI bus and to the kernel, in journals of a few lines written by hand.
+
+tests/vm/test_rude_drivers.py checks journals of real drivers.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from understudy_devices.cards import journal, register_log, specification
+from understudy_devices.cards.journal import (
+    ABSENT,
+    NOT_DECODED,
+    NOT_MASTER,
+    STALE,
+    WRONG_DIRECTION,
+    Context,
+    Journal,
+    Misuse,
+    What,
+)
+from understudy_devices.referee import findings
+
+ZACH1 = specification.load("zach1")
+STATUS = next(one.offset for one in ZACH1.registers if one.name == "STATUS")
+Line = dict[str, Any]
+BOUND: Line = {"what": What.BOUND}
+UNBOUND: Line = {"what": What.UNBOUND}
+REFUSED: Line = {"what": What.UNBOUND, "value": 1}
+REFUSED_DMA: Line = {"what": What.DMA_REFUSED, "value": 0x1000, "offset": 64}
+HANDLING: Line = {"what": What.HANDLING}
+RAISED: Line = {"what": What.RAISED, "value": 1}
+NONE: Line = {"what": What.HANDLED, "value": 1}
+HANDLED: Line = {"what": What.HANDLED, "value": 2}
+
+
+def command(value: int, what: What = What.CONFIG_WRITE) -> Line:
+    """Return an access to the command register of the configuration space."""
+    return {"what": what, "value": value, "offset": 4, "bytes": 2, "context": Context.KERNEL}
+
+
+def access(what: What, value: int, flags: int = 0, context: Context = Context.KERNEL) -> Line:
+    """Return an access to STATUS."""
+    return {
+        "what": what,
+        "value": value,
+        "offset": STATUS,
+        "bytes": 4,
+        "flags": flags,
+        "context": context,
+    }
+
+
+ACKNOWLEDGED = access(What.STORE, 1, context=Context.HARD_INTERRUPT)
+
+
+def journaled(*lines: Line) -> Journal:
+    """Return a journal with these records."""
+    rows = np.zeros(len(lines), journal.ACCESS)
+    for number, line in enumerate(lines):
+        rows[number]["number"] = number
+        for name, value in line.items():
+            rows[number][name] = value
+    return rows
+
+
+def rules(*lines: Line, log: str = "") -> list[tuple[str, int]]:
+    """Return the findings' names and records."""
+    mistakes = findings.found(ZACH1, journaled(*lines), whole=False, log=log)
+    return [(finding.rule, finding.number) for finding in mistakes]
+
+
+def test_bus_mastering_that_was_never_allowed() -> None:
+    """A driver that forbids it again stops its card by that, which is no mistake."""
+    refused = {**REFUSED_DMA, "flags": NOT_MASTER}
+    message = {**RAISED, "flags": NOT_MASTER}
+    assert rules(BOUND, command(2), refused) == [("no bus mastering", 2)]
+    assert rules(BOUND, command(2), message) == [("no bus mastering", 2)]
+    assert rules(BOUND, command(6), command(2), refused, message) == []
+    assert rules(BOUND, command(6), UNBOUND, BOUND, refused) == [("no bus mastering", 4)]
+    assert rules(BOUND, {**refused, "flags": NOT_MASTER | ABSENT}) == []
+
+
+def test_memory_decoding_off() -> None:
+    """The access has no effect; it is neither an acknowledgement nor a store of reserved bits."""
+    ignored = access(What.STORE, 0x10, NOT_DECODED)
+    assert rules(BOUND, ignored) == [("memory decoding off", 1)]
+    assert rules(BOUND, access(What.STORE, 1, NOT_DECODED | ABSENT)) == []
+
+
+def test_configuration_accesses_touch_no_register() -> None:
+    """The command register's offset is that of a register in BAR 0."""
+    unknown = {**command(0), "offset": 0x3C}
+    assert rules(BOUND, command(0x7, What.CONFIG_READ), command(0x407), unknown) == []
+    log = list(register_log.lines(ZACH1, journaled(command(6), command(0))))
+    assert log[0].endswith("config store 0x04 0x6 COMMAND: memory decoding, bus mastering")
+    assert log[1].endswith("config store 0x04 0x0 COMMAND: off")
+
+
+def test_wrong_direction_is_not_foreign_memory() -> None:
+    assert rules(BOUND, {**REFUSED_DMA, "flags": WRONG_DIRECTION}) == [("wrong DMA direction", 1)]
+    assert rules(BOUND, REFUSED_DMA) == [("DMA outside the driver's memory", 1)]
+
+
+def test_a_probe_that_refuses_the_card() -> None:
+    """A deferred probe is no mistake, nor is a refusal of a card that was pulled out."""
+    assert rules(BOUND, UNBOUND, BOUND, REFUSED) == [("probe failed", 3)]
+    assert rules(BOUND, REFUSED, BOUND, UNBOUND) == []
+    assert rules(BOUND, {**REFUSED, "flags": ABSENT}) == []
+
+
+def test_a_handler_that_has_worked_and_says_none() -> None:
+    """A spurious interrupt, where nothing was pending, is rightly answered by IRQ_NONE."""
+    assert rules(BOUND, RAISED, HANDLING, ACKNOWLEDGED, NONE) == [("IRQ_NONE after work", 4)]
+    assert rules(BOUND, RAISED, HANDLING, ACKNOWLEDGED, HANDLED) == []
+    assert rules(BOUND, HANDLING, ACKNOWLEDGED, NONE) == []
+    assert rules(BOUND, RAISED, HANDLING, NONE) == []
+    other = {**ACKNOWLEDGED, "cpu": 1}
+    assert rules(BOUND, RAISED, HANDLING, other, NONE) == []
+
+
+def test_a_register_is_accessed_whole() -> None:
+    """Halves of 64 bits are right; processes and the fallback are not the driver."""
+    part = {**access(What.LOAD, 1), "bytes": 1}
+    both = {**access(What.LOAD, 1), "bytes": 8}
+    address = next(one.offset for one in ZACH1.registers if one.name == "DMA_ADDRESS")
+    half = {**access(What.STORE, 8), "offset": address + 4}
+    fallback = {**part, "what": What.FALLBACK, "ip": 7, "bytes": 0}
+    assert rules(BOUND, part) == [("access of the wrong width", 1)]
+    assert rules(BOUND, both) == [("access of the wrong width", 1)]
+    assert rules(BOUND, half, {**half, "offset": address, "bytes": 8}) == []
+    assert rules(BOUND, {**part, "context": Context.USER}) == []
+    assert rules(BOUND, fallback, {**part, "ip": 7}) == []
+
+
+def test_memory_that_is_not_synced() -> None:
+    old = {"what": What.DMA_READ, "value": 0x1000, "offset": 64, "flags": STALE}
+    assert rules(BOUND, old) == [("DMA not synced", 1)]
+    assert rules(BOUND, {**old, "flags": 0}) == []
+
+
+def test_misuse_of_the_kernel_has_the_details_of_its_log() -> None:
+    slept = {"what": What.MISUSE, "value": Misuse.SLEEPS}
+    log = "[    3.1] vpcib: misuse, record 1: handle+0x1/0x2 [d] calls msleep in a handler\n"
+    (finding,) = findings.found(ZACH1, journaled(BOUND, slept), whole=False, log=log)
+    assert finding.rule == "sleeping in atomic context"
+    assert finding.text == "handle+0x1/0x2 [d] calls msleep in a handler"
+    (line,) = register_log.lines(ZACH1, journaled(slept))
+    assert line.endswith("misuse: sleeps")

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: MIT
+"""Variants of the copier's reference driver that are wrong towards the PCI bus or the kernel: each
+is one change, with the finding that the referee must report.  And right variants, with no finding.
+"""
+
+from dataclasses import dataclass
+
+from understudy_devices.base.paths import cards_dir
+
+REFERENCE = cards_dir() / "drivers" / "copier_driver.c"
+EXERCISE = "cat /proc/uptime > /dev/copier0 && cat /dev/copier0 > /dev/null\n"
+"""A short exercise: the driver copies one text."""
+
+
+@dataclass(frozen=True)
+class Rude:
+    """Texts of the driver with their replacements, and the expected finding; None: no finding."""
+
+    finding: str | None
+    edits: tuple[tuple[str, str], ...]
+
+    def source(self) -> str:
+        """Return the driver's source with the change."""
+        text = REFERENCE.read_text()
+        for old, new in self.edits:
+            assert old in text, f"the reference driver has no {old!r}"
+            text = text.replace(old, new)
+        return text
+
+
+_ENABLE = "int ret = pcim_enable_device(pdev);"
+_MAPS = "\tcopier->registers = pcim_iomap_table(pdev)[COPIER_BAR_CONTROL];\n"
+_HANDLED = "\tcomplete(&copier->finished);\n\treturn IRQ_HANDLED;"
+_COPY = "ret = copy_from_user(copier->source, from, bytes) ? -EFAULT : 0;"
+_OPERATE = "\treinit_completion(&copier->finished);\n"
+_START = "\tiowrite32(1, registers + COPIER_START);\n"
+_SINGLE = (
+    "\tcopier->source = dmam_alloc_coherent(dev, BUFFER_BYTES, &copier->source_address,\n"
+    "\t\t\t\t\t     GFP_KERNEL);\n"
+)
+_WAIT = "\tif (!wait_for_completion_timeout(&copier->finished, TIMEOUT_JIFFIES))\n"
+_INCLUDE = ("#include <linux/slab.h>\n", "#include <linux/slab.h>\n#include <linux/delay.h>\n")
+
+
+def _in_start(code: str) -> tuple[str, str]:
+    """Return an edit: `code` runs before each operation of the card."""
+    return _OPERATE, f"\t{code}\n{_OPERATE}"
+
+
+def _mapped(direction: str) -> tuple[tuple[str, str], ...]:
+    """Return edits: the source is mapped memory."""
+    return (
+        (
+            _SINGLE,
+            "\tcopier->source = devm_kzalloc(dev, BUFFER_BYTES, GFP_KERNEL);\n"
+            "\tif (!copier->source)\n\t\treturn -ENOMEM;\n",
+        ),
+        (
+            _START,
+            "\tcopier->source_address = dma_map_single(&copier->pdev->dev, copier->source, bytes,"
+            f" {direction});\n"
+            "\tiowrite64(copier->source_address, registers + COPIER_SOURCE);\n" + _START,
+        ),
+        (
+            _WAIT,
+            "\tbytes = wait_for_completion_timeout(&copier->finished, TIMEOUT_JIFFIES);\n"
+            "\tdma_unmap_single(&copier->pdev->dev, copier->source_address, mapped,"
+            f" {direction});\n"
+            "\tif (!bytes)\n",
+        ),
+        (_OPERATE, "\tmapped = bytes;\n" + _OPERATE),
+        (
+            "\tvoid __iomem *registers = copier->registers;\n",
+            "\tvoid __iomem *registers = copier->registers;\n\tu32 mapped;\n",
+        ),
+    )
+
+
+_MAPPED_ONCE = (
+    (
+        _SINGLE,
+        "\tcopier->source = devm_kzalloc(dev, BUFFER_BYTES, GFP_KERNEL);\n"
+        "\tif (!copier->source)\n\t\treturn -ENOMEM;\n"
+        "\tcopier->source_address = dma_map_single(dev, copier->source, BUFFER_BYTES,"
+        " DMA_TO_DEVICE);\n",
+    ),
+    (
+        "\tmutex_unlock(&copier->lock);\n\tida_free(",
+        "\tdma_unmap_single(&pdev->dev, copier->source_address, BUFFER_BYTES, DMA_TO_DEVICE);\n"
+        "\tmutex_unlock(&copier->lock);\n\tida_free(",
+    ),
+)
+"""The source is memory that stays mapped."""
+_SYNC = "dma_sync_single_for_{}(&copier->pdev->dev, copier->source_address, bytes, DMA_TO_DEVICE);"
+
+WRONG = {
+    "not_synced": Rude("DMA not synced", _MAPPED_ONCE),
+    "no_master": Rude("no bus mastering", (("\tpci_set_master(pdev);\n", ""),)),
+    "no_enable": Rude("memory decoding off", ((_ENABLE, "int ret = 0;"),)),
+    "second_probe": Rude(
+        "probe failed",
+        (
+            (
+                "static DEFINE_IDA(numbers);\n",
+                "static DEFINE_IDA(numbers);\nstatic struct resource *kept;\n",
+            ),
+            (
+                _MAPS,
+                '\tkept = request_mem_region(0xfee01000, 16, "kept");\n'
+                "\tif (!kept)\n\t\treturn -EBUSY;\n" + _MAPS,
+            ),
+        ),
+    ),
+    "keeps_region": Rude(
+        "region not released",
+        (
+            (
+                'ret = pcim_iomap_regions(pdev, 1 << COPIER_BAR_CONTROL, "copier");',
+                'request_mem_region(pci_resource_start(pdev, 0), 64, "own"),\n'
+                "\t\tret = pcim_iomap(pdev, 0, 0) ? 0 : -ENOMEM;",
+            ),
+        ),
+    ),
+    "keeps_mapping": Rude(
+        "BAR mapping leaked", ((_MAPS, "\tcopier->registers = pci_iomap(pdev, 0, 0);\n"),)
+    ),
+    "keeps_interrupt": Rude(
+        "interrupt not freed", (("\tfree_irq(pci_irq_vector(copier->pdev, 0), copier);\n", ""),)
+    ),
+    "says_none": Rude(
+        "IRQ_NONE after work", ((_HANDLED, _HANDLED.replace("IRQ_HANDLED", "IRQ_NONE")),)
+    ),
+    "direct_pointer": Rude(
+        "a user's pointer used directly",
+        ((_COPY, "memcpy(copier->source, (__force void *)from, bytes), ret = 0;"),),
+    ),
+    "wrong_direction": Rude("wrong DMA direction", _mapped("DMA_FROM_DEVICE")),
+    "copies_locked": Rude(
+        "sleeping in atomic context",
+        (
+            (
+                _COPY,
+                "{\n\t\tstatic DEFINE_SPINLOCK(held);\n\t\tspin_lock(&held);\n\t\t"
+                + _COPY
+                + "\n\t\tspin_unlock(&held);\n\t}",
+            ),
+        ),
+    ),
+    "mutex_in_handler": Rude(
+        "sleeping in atomic context",
+        (
+            (
+                _HANDLED,
+                "\tif (mutex_is_locked(&copier->lock)) {\n"
+                "\t\tstatic DEFINE_MUTEX(inner);\n\t\tmutex_lock(&inner);\n"
+                "\t\tmutex_unlock(&inner);\n\t}\n" + _HANDLED,
+            ),
+        ),
+    ),
+    "sleeps_locked": Rude(
+        "sleeping in atomic context",
+        (
+            _INCLUDE,
+            _in_start(
+                "{\n\t\tstatic DEFINE_SPINLOCK(held);\n\t\tspin_lock(&held);\n"
+                "\t\tmsleep(1);\n\t\tspin_unlock(&held);\n\t}"
+            ),
+        ),
+    ),
+    "sleeps_in_handler": Rude(
+        "sleeping in atomic context", (_INCLUDE, (_HANDLED, "\tmsleep(1);\n" + _HANDLED))
+    ),
+}
+
+RIGHT = {
+    "synced": Rude(
+        None,
+        (
+            *_MAPPED_ONCE,
+            (_COPY, "{\n\t\t" + _SYNC.format("cpu") + "\n\t\t" + _COPY + "\n\t}"),
+            (_START, "\t" + _SYNC.format("device") + "\n" + _START),
+        ),
+    ),
+    "polls": Rude(
+        None,
+        (
+            ("#include <linux/io.h>\n", "#include <linux/io.h>\n#include <linux/iopoll.h>\n"),
+            (
+                _WAIT,
+                "\tif (readl_poll_timeout_atomic(registers + COPIER_STATUS, copier->status,\n"
+                "\t\t\tcopier->status & (COPIER_STATUS_DONE_MASK | COPIER_STATUS_FAILED_MASK),"
+                " 0, 10000000))\n",
+            ),
+            (
+                "\tif (copier->gone)\n\t\treturn -ENODEV;\n\treturn copier->status",
+                "\tiowrite32(copier->status & 3, registers + COPIER_STATUS);\n"
+                "\tif (copier->gone)\n\t\treturn -ENODEV;\n\treturn copier->status",
+            ),
+            (
+                "\tiowrite32(COPIER_ENABLE_DONE_MASK | COPIER_ENABLE_FAILED_MASK,\n"
+                "\t\t  copier->registers + COPIER_ENABLE);\n",
+                "",
+            ),
+        ),
+    ),
+    "mapped": Rude(None, _mapped("DMA_TO_DEVICE")),
+    "atomic_memory": Rude(
+        None,
+        (
+            _in_start(
+                "{\n\t\tstatic DEFINE_SPINLOCK(held);\n\t\tspin_lock(&held);\n"
+                "\t\tkfree(kmalloc(64, GFP_ATOMIC));\n\t\tspin_unlock(&held);\n"
+                "\t\tkfree(kmalloc(64, GFP_KERNEL));\n\t}"
+            ),
+        ),
+    ),
+    "stops_by_master": Rude(
+        None,
+        (
+            (
+                "\tmisc_deregister(&copier->node);\n",
+                "\tpci_clear_master(pdev);\n\tmisc_deregister(&copier->node);\n",
+            ),
+        ),
+    ),
+    "threaded": Rude(
+        None,
+        (
+            (
+                "request_irq(pci_irq_vector(pdev, 0), handle, IRQF_SHARED,",
+                "request_threaded_irq(pci_irq_vector(pdev, 0), NULL, handle, IRQF_ONESHOT,",
+            ),
+        ),
+    ),
+}

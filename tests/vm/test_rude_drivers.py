@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""The referee names what a driver does wrong to the PCI bus and to the kernel, and does not blame
+right drivers (tests/rude_drivers.py).
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from guests import group
+from rude_drivers import EXERCISE, RIGHT, WRONG, Rude
+
+from understudy_devices.cards import specification
+from understudy_devices.cards.register_log import lines
+from understudy_devices.referee import run
+
+pytestmark = group("referee")
+TOGETHER = ("keeps_region", "keeps_mapping", "says_none", "copies_locked")
+"""Mistakes that a driver can make at once, which the quick tests include."""
+
+
+def ran(folder: Path, rude: Rude, cpus: int = 1) -> run.Outcome:
+    """Run the driver with a short exercise."""
+    source, exercise = folder / "rude.c", folder / "exercise"
+    source.write_text(rude.source())
+    exercise.write_text(EXERCISE)
+    return run.run(run.prepared("copier", source, exercise), run.Setting(cpus, 1))
+
+
+def rules(outcome: run.Outcome) -> set[str]:
+    """Return the names of the findings."""
+    return {finding.rule for finding in outcome.findings}
+
+
+def test_four_mistakes_at_once(tmp_path: Path) -> None:
+    """Each has its own name, and the kernel's log has the details."""
+    edits = tuple(edit for name in TOGETHER for edit in WRONG[name].edits)
+    outcome = ran(tmp_path, Rude(None, edits))
+    assert rules(outcome) == {str(WRONG[name].finding) for name in TOGETHER}
+    texts = {finding.rule: finding.text for finding in outcome.findings}
+    assert texts["region not released"] == 'BAR 0 is still requested by "own"'
+    assert re.fullmatch(
+        r"copier_write\+\S+ \[rude\] calls _copy_from_user under a spin lock.*",
+        texts["sleeping in atomic context"],
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in WRONG if name not in TOGETHER])
+def test_a_mistake_is_named(name: str, tmp_path: Path) -> None:
+    """Each wrong driver is the reference driver with one change."""
+    assert WRONG[name].finding in rules(ran(tmp_path, WRONG[name]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_driver_has_no_finding(name: str, tmp_path: Path) -> None:
+    outcome = ran(tmp_path, RIGHT[name])
+    assert outcome.findings == ()
+    log = list(lines(specification.load("copier"), outcome.accesses))
+    assert any("config store 0x04" in line and "bus mastering" in line for line in log)

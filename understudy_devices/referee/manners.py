@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""Rules on what a driver owes to the PCI bus and to the kernel: it enables its card, allows bus
+mastering, maps memory for the right direction, accepts the card, says what its handler has done,
+does not sleep where that is forbidden, and releases what it has requested.
+"""
+
+from collections.abc import Iterator
+
+from understudy_devices.cards.journal import (
+    ABSENT,
+    NOT_DECODED,
+    NOT_MASTER,
+    STALE,
+    WRONG_DIRECTION,
+    Context,
+    Misuse,
+    What,
+)
+from understudy_devices.cards.shadow import Part
+from understudy_devices.referee.events import Event, Finding, Rule, Run, acknowledges
+
+COMMAND = 4
+"""Offset of the command register in the configuration space."""
+MASTER = 0x4
+RETURNED_NONE = 1
+"""The value of a HANDLED record: IRQ_NONE, plus 1."""
+MISUSES = {
+    Misuse.SLEEPS: "sleeping in atomic context",
+    Misuse.KEEPS_REGION: "region not released",
+    Misuse.KEEPS_MAPPING: "BAR mapping leaked",
+    Misuse.KEEPS_INTERRUPT: "interrupt not freed",
+}
+
+
+def why(event: Event) -> str | None:
+    """Return why the bus refused a transfer by memory that the driver owns, or None if the driver
+    has not given this memory to the card.
+    """
+    if event.flags & NOT_MASTER:
+        return "no bus mastering"
+    return "wrong DMA direction" if event.flags & WRONG_DIRECTION else None
+
+
+def no_mastering(run: Run) -> Iterator[Finding]:
+    """The card wants to transfer or to send a message before the driver has allowed it
+    (pci_set_master).
+
+    A driver that has allowed it and then forbids it stops its card by that, which is no mistake.
+    """
+    allowed = True
+    for event in run.events:
+        if event.what == What.BOUND:
+            allowed = False
+        elif event.what == What.CONFIG_WRITE and event.offset == COMMAND:
+            allowed |= bool(event.value & MASTER)
+        elif event.flags & NOT_MASTER and not allowed and not event.flags & ABSENT:
+            refused = "an interrupt's message"
+            if event.what == What.DMA_REFUSED:
+                refused = f"a transfer at {event.value:#x}"
+            yield Finding("no bus mastering", event.number, f"the bus refuses {refused}")
+
+
+def not_decoded(run: Run) -> Iterator[Finding]:
+    """The driver accesses registers without having enabled the card (pci_enable_device)."""
+    bound = False
+    for event in run.events:
+        if event.what in (What.BOUND, What.UNBOUND):
+            bound = event.what == What.BOUND
+        elif event.parts and bound and event.flags & NOT_DECODED and not event.flags & ABSENT:
+            text = f"a {event.what.name.lower()} of {event.parts[0].register.name} has no effect"
+            yield Finding("memory decoding off", event.number, text)
+
+
+def wrong_direction(run: Run) -> Iterator[Finding]:
+    """The driver mapped memory for the other direction than the card's transfer."""
+    for event in run.events:
+        if event.what == What.DMA_REFUSED and why(event) == "wrong DMA direction":
+            text = f"{event.offset} bytes at {event.value:#x}"
+            yield Finding("wrong DMA direction", event.number, text)
+
+
+def not_synced(run: Run) -> Iterator[Finding]:
+    """The driver has changed mapped memory, and not synced it before the card reads it.
+
+    A real machine may let the card read the old bytes, from a bounce buffer or since the
+    processor's cache has the new ones.
+    """
+    for event in run.events:
+        if event.what == What.DMA_READ and event.flags & STALE:
+            text = f"the card reads old bytes among {event.offset} at {event.value:#x}"
+            yield Finding("DMA not synced", event.number, text)
+
+
+def refused_card(run: Run) -> Iterator[Finding]:
+    """The driver's probe refuses the card, and does not accept it later."""
+    refusal: Event | None = None
+    for event in run.events:
+        if event.what == What.BOUND:
+            refusal = None
+        elif event.what == What.UNBOUND and event.value and not event.flags & ABSENT:
+            refusal = event
+    if refusal:
+        text = "the driver's probe has refused the card"
+        yield Finding("probe failed", refusal.number, text)
+
+
+def none_after_work(run: Run) -> Iterator[Finding]:
+    """A handler clears the status bit of a pending interrupt, and returns IRQ_NONE."""
+    pending = 0
+    causes: dict[int, int] = {}  # those of the handler that runs on a processor
+    cleared: dict[int, str] = {}  # what the handler has cleared there
+    for event in run.events:
+        if event.what == What.RAISED:
+            pending = event.value
+        elif event.what == What.HANDLING:
+            causes[event.cpu] = pending
+            cleared.pop(event.cpu, None)
+        elif event.what == What.HANDLED:
+            name = cleared.pop(event.cpu, None)
+            causes.pop(event.cpu, None)
+            if name and event.value == RETURNED_NONE:
+                text = f"the handler has cleared {name}, and returns IRQ_NONE"
+                yield Finding("IRQ_NONE after work", event.number, text)
+        elif event.context == Context.HARD_INTERRUPT and event.parts and not event.absent:
+            for index, interrupt in enumerate(run.card.interrupts):
+                status = interrupt.status
+                was_there = causes.get(event.cpu, 0) >> index & 1
+                if status and was_there and acknowledges(run.card, event, status):
+                    cleared[event.cpu] = status
+
+
+def wrong_width(run: Run) -> Iterator[Finding]:
+    """An access covers a part of a register, or several registers; the manual forbids both.
+
+    A register of 64 bits may also be accessed by its halves.  The fallback's stores have not the
+    width of the driver's instruction.
+    """
+    fallback: int | None = None
+    for event in run.events:
+        if event.what == What.FALLBACK:
+            fallback = event.ip
+        elif event.parts and event.context != Context.USER and event.ip != fallback:
+            first = event.parts[0].register
+            if len(event.parts) > 1 or not _is_whole(event.parts[0]):
+                text = f"{event.width} bytes at {event.offset:#x} of {first.name}"
+                yield Finding("access of the wrong width", event.number, text)
+
+
+def _is_whole(part: Part) -> bool:
+    half = (1 << 32) - 1
+    whole = (1 << part.register.width) - 1
+    return part.lanes == whole or (part.register.width == 64 and part.lanes in (half, half << 32))
+
+
+def misused(run: Run) -> Iterator[Finding]:
+    """The bus has noticed what the driver does wrong to the kernel."""
+    for event in run.events:
+        if event.what == What.MISUSE:
+            name = MISUSES[Misuse(event.value)]
+            yield Finding(name, event.number, run.details.get(event.number, "(no details)"))
+
+
+RULES: tuple[Rule, ...] = (
+    no_mastering,
+    not_decoded,
+    wrong_direction,
+    not_synced,
+    refused_card,
+    none_after_work,
+    wrong_width,
+    misused,
+)

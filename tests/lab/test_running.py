@@ -72,6 +72,9 @@ def test_a_crash_leaves_nothing_that_keeps_a_vm_from_starting(lab: Class) -> Non
     lab.wait_for("counter 0000", 2)
     with monitor.Monitor(lab.team().folder) as qemu:
         qemu.do("stop")
+        assert state(lab) == "silent"
+        with locks.folder(lab.team().folder, 0):
+            assert state(lab) == "busy"
     assert state(lab) == "paused"
     assert "cannot power off: understudy lab start" in lab.refuses("stop", "team01")
     assert "team01: continued" in lab.start()

@@ -69,6 +69,18 @@ def folder(path: Path, seconds: float, *, shared: bool = False, who: str = "") -
         os.close(descriptor)
 
 
+def is_folder_locked(path: Path) -> bool:
+    """Return whether a command holds the lock of a folder."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _wait(descriptor: int, how: int, seconds: float, who: str) -> None:
     deadline = time.monotonic() + seconds
     while True:

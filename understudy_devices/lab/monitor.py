@@ -47,14 +47,14 @@ class Monitor:
     def __init__(self, folder: Path, seconds: float = 30) -> None:
         """Connect within `seconds`, which is also the most that a command may take.
 
-        NotRunning if there is no QEMU, Silent if it does not answer.
+        NotRunning if there is no QEMU, Silent if it does not answer, Gone if too many wait for it.
         """
         self._seconds = seconds
         self._received = b""
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
         try:
             self._socket.settimeout(seconds)
-            connect(self._socket, folder, MONITOR)
+            self._connect(folder, time.monotonic() + seconds)
             peer = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, UCRED.size)
             self.pid: int = UCRED.unpack(peer)[0]
             self._ended = os.pidfd_open(self.pid)
@@ -137,6 +137,19 @@ class Monitor:
             if ready and not self._receive():
                 return bool(select.select([self._ended], [], [], max(0, left))[0])
         return bool(select.select([self._ended], [], [], 0)[0])
+
+    def _connect(self, folder: Path, deadline: float) -> None:
+        """Connect; while QEMU's short queue of those who wait is full, try again."""
+        while True:
+            try:
+                connect(self._socket, folder, MONITOR)
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    self._socket.close()
+                    raise Gone("QEMU does not answer: too many commands wait for it") from None
+                time.sleep(0.02)
+            else:
+                return
 
     def _message(self, deadline: float) -> dict[str, Any]:
         """Return the next answer; skip events."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from understudy_devices.lab import holder, locks, memory, quota
 from understudy_devices.lab.holder import Holder
-from understudy_devices.lab.monitor import NO_ROOM, Monitor, NotRunning, Silent
+from understudy_devices.lab.monitor import NO_ROOM, Gone, Monitor, NotRunning
 from understudy_devices.lab.store import Lab, Team
 
 ANSWER_SECONDS = 2
@@ -26,8 +26,8 @@ class Status:
     """A team's VM.
 
     state: off, suspended, running, starting, suspending, paused, no room (the disk or the quota is
-    full), silent (QEMU does not answer), locked (by a program that the lab does not know), or
-    damaged.
+    full), busy (a command talks to QEMU), silent (QEMU does not answer), locked (by a program that
+    the lab does not know), or damaged.
     clone_bytes: what the clone takes on disk; team_bytes: with snapshots and memory.
     """
 
@@ -67,10 +67,10 @@ def _state(team: Team) -> str:
     try:
         with Monitor(team.folder, ANSWER_SECONDS) as monitor:
             return WORDS.get(monitor.status(), "paused")
-    except Silent:
-        return "silent"
     except NotRunning:
         pass
+    except Gone:
+        return "busy" if locks.is_folder_locked(team.folder) else "silent"
     if locks.is_image_locked(team.disk):
         who = holder.of(team)
         return "running" if who and not who.is_here else "locked"

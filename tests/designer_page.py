@@ -42,4 +42,4 @@ def created(page: "Page", name: str, begin: str = "new card") -> None:
     form.get_by_label("name").fill(name)
     form.get_by_label("begin from").select_option(begin)
     form.get_by_role("button", name="Create").click()
-    page.get_by_role("status").wait_for()
+    page.get_by_text(f"understudy card check {name}.yaml").wait_for()

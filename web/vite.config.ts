@@ -9,7 +9,9 @@ export default defineConfig({
     outDir: "dist",
     target: "es2022",
     assetsInlineLimit: 0,
-    rollupOptions: { input: ["index.html", "studio.html", "cards.html"] }, // two need a server
+    rollupOptions: {
+      input: ["index.html", "studio.html", "cards.html", "live.html"], // all but the first need a server
+    },
   },
   worker: { format: "es" },
 });

@@ -71,9 +71,9 @@ struct card_register {
  * struct card_interrupt - a source of interrupts
  * @name: name of the source
  * @status_register, @status_bit: register and mask of the one bit that is set when the event has
- *	happened
+ *	happened; @status_bit 0: no register says so, and the card's behaviour sends the interrupt
  * @enable_register, @enable_bit: register and mask of the one bit that allows the event to
- *	interrupt
+ *	interrupt; @enable_bit 0: it always may
  * @vector: MSI vector, below 32; 0 without MSI
  */
 struct card_interrupt {

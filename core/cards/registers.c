@@ -91,6 +91,16 @@ void registers_store(struct registers *registers, u32 index, u64 value, u64 lane
 	registers->values[index] = old | (value & (taken | reg->sets));
 }
 
+bool registers_interrupts(const struct registers *registers,
+			  const struct card_interrupt *interrupt)
+{
+	u64 status = registers->values[interrupt->status_register];
+	u64 enable = registers->values[interrupt->enable_register];
+
+	return (status & interrupt->status_bit) &&
+	       (!interrupt->enable_bit || (enable & interrupt->enable_bit));
+}
+
 u32 registers_pending(const struct registers *registers)
 {
 	const struct card_table *table = registers->table;
@@ -100,8 +110,7 @@ u32 registers_pending(const struct registers *registers)
 	for (i = 0; i < table->nr_interrupts; i++) {
 		const struct card_interrupt *one = &table->interrupts[i];
 
-		if ((registers->values[one->status_register] & one->status_bit) &&
-		    (registers->values[one->enable_register] & one->enable_bit))
+		if (registers_interrupts(registers, one))
 			vectors |= 1u << one->vector;
 	}
 	return vectors;

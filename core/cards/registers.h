@@ -106,7 +106,11 @@ u64 registers_load(struct registers *registers, u32 index, u64 lanes);
  */
 void registers_store(struct registers *registers, u32 index, u64 value, u64 lanes);
 
-/* Return a mask of the vectors of all interrupts whose status and enable bits are both set. */
+/* Return whether an interrupt's status bit and its enable bit, if it has one, are both set. */
+bool registers_interrupts(const struct registers *registers,
+			  const struct card_interrupt *interrupt);
+
+/* Return a mask of the vectors of all such interrupts. */
 u32 registers_pending(const struct registers *registers);
 
 #endif

@@ -22,31 +22,31 @@ static struct vgpu *vgpu_of(struct vpcib_card *card)
 
 /*
  * Sends a message for each interrupt that has become active, and updates the set of active vectors.
- * An interrupt is active while its status bit and its enable bit are both set.
+ * An interrupt is active while its status bit and its enable bit are both set, or while the card's
+ * behaviour asserts its vector.
  */
 static void update_interrupts(struct vgpu *device)
 {
 	const struct card_table *table = device->registers.table;
-	u32 vectors = 0, messages = 0, i;
+	u32 vectors = 0, messages = device->messages, i;
 	u64 sources = 0;
 
 	for (i = 0; i < table->nr_interrupts; i++) {
 		const struct card_interrupt *interrupt = &table->interrupts[i];
 		u32 vector = 1u << interrupt->vector;
 
-		if (!(vgpu_get(device, interrupt->status_register) &
-		      interrupt->status_bit) ||
-		    !(vgpu_get(device, interrupt->enable_register) &
-		      interrupt->enable_bit))
+		if (!registers_interrupts(&device->registers, interrupt) &&
+		    (interrupt->status_bit || !(device->asserted & vector)))
 			continue;
 		sources |= 1ull << i;
 		vectors |= vector;
-		if (!(device->sources & 1ull << i))
+		if (interrupt->status_bit && !(device->sources & 1ull << i))
 			messages |= vector;
 	}
-	if (sources != device->sources)
+	if (sources != device->sources || messages)
 		vpcib_interrupt(device->card, vectors, messages, sources);
 	device->sources = sources;
+	device->messages = 0;
 }
 
 unsigned long vgpu_lock(struct vgpu *device)
@@ -68,6 +68,7 @@ void vgpu_wake(struct vgpu *device)
 void vgpu_reset(struct vgpu *device)
 {
 	registers_reset(&device->registers);
+	device->asserted = 0;
 	if (card_behaviour.reset)
 		card_behaviour.reset(device);
 }

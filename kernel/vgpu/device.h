@@ -26,6 +26,8 @@ struct vgpu {
 	void *state;
 
 	u64 sources; /* one bit for each active interrupt of the table */
+	u32 asserted; /* vectors that the behaviour asserts */
+	u32 messages; /* vectors whose message the behaviour sends */
 	struct workqueue_struct *thread;
 	struct work_struct work;
 	u64 *values;
@@ -91,6 +93,21 @@ static inline void vgpu_set_bits(struct vgpu *device, u32 index, u64 bits)
 static inline void vgpu_clear_bits(struct vgpu *device, u32 index, u64 bits)
 {
 	device->registers.values[index] &= ~bits;
+}
+
+/*
+ * Sends the message of a vector whose interrupts have no status bit, and asserts INTA until
+ * vgpu_deassert.  Locked.
+ */
+static inline void vgpu_assert(struct vgpu *device, u32 vector)
+{
+	device->asserted |= 1u << vector;
+	device->messages |= 1u << vector;
+}
+
+static inline void vgpu_deassert(struct vgpu *device, u32 vector)
+{
+	device->asserted &= ~(1u << vector);
 }
 
 /*

@@ -125,7 +125,7 @@ def test_the_selftest_finds_each_wrong_bit(name: str, tmp_path: Path) -> None:
 
 def interrupts(document: Document) -> Iterator[tuple[str, str]]:
     """Yield status registers as input lines of card_driver.c, with the expected output."""
-    sources = {one["status"] for one in document.get("interrupts", ())}
+    sources = {one["status"] for one in document.get("interrupts", ()) if "status" in one}
     status = {source.split(".")[0] for source in sources}
     registers: dict[int, list[tuple[int, str, bool]]] = {}
     for index, register, bit, access, _, field in bits(document):

@@ -48,7 +48,7 @@ def test_it_compiles_and_has_the_figures(card: str, language: str, tmp_path: Pat
     program = tmp_path / f"program.{language}"
     program.write_text(
         f'#include "{card}_registers.h"\n#include "{card}_registers.h"\n'
-        + "".join(f'{word}({name} == {value}ll, "{name}");\n' for name, value in expected)
+        + "".join(f'{word}({name} == {value}ull, "{name}");\n' for name, value in expected)
     )
     compiled = subprocess.run(
         [*COMPILERS[language], *STRICT, program], capture_output=True, text=True, check=False

@@ -21,7 +21,7 @@ from understudy_devices.cli.card import command
 
 pytestmark = pytest.mark.thorough
 
-TEXTS = {name: (cards_dir() / f"{name}.yaml").read_text() for name in ("copier", "zach1")}
+TEXTS = {name: (cards_dir() / f"{name}.yaml").read_text() for name in ("copier", "nvme", "zach1")}
 TEXTS |= {"tiny": GOOD}
 TEXTS |= {f"random{seed}": RandomCard(seed).text for seed in range(25)}
 UART = """\

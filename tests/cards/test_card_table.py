@@ -27,7 +27,7 @@ STRICT = ["-std=gnu11", "-Wall", "-Wextra", "-Werror"]
 KINDS = ["plain", "doorbell", "port"]
 RANDOM_CARDS = 12
 STEPS = 4000
-TEXTS = {name: (cards_dir() / f"{name}.yaml").read_text() for name in ("copier", "zach1")}
+TEXTS = {name: (cards_dir() / f"{name}.yaml").read_text() for name in ("copier", "nvme", "zach1")}
 TEXTS |= {"tiny": GOOD}
 TEXTS |= {f"random{seed}": RandomCard(seed).text for seed in range(RANDOM_CARDS)}
 
@@ -122,7 +122,7 @@ class Bits:
         """Return a mask of the interrupt vectors that are raised and enabled."""
         vectors = 0
         for one in self.document.get("interrupts", ()):
-            if self._bit(one["status"]) and self._bit(one["enable"]):
+            if "status" in one and self._bit(one["status"]) and self._bit(one["enable"]):
                 vectors |= 1 << one["vector"]
         return vectors
 
@@ -172,7 +172,7 @@ def told(document: Document) -> Iterator[str]:
         kind = KINDS.index(one.get("kind", "plain"))
         yield f"register {one['name']} {one['bar']} {one['offset']} {one['width'] // 8} {kind}"
     for one in document.get("interrupts", ()):
-        bits = " ".join(_bit(document, one[key]) for key in ("status", "enable"))
+        bits = " ".join(_bit(document, one.get(key)) for key in ("status", "enable"))
         yield f"interrupt {one['name']} {bits} {one['vector']}"
     for one in document.get("buffers", ()):
         yield f"buffer {_transfer(one)}"
@@ -180,7 +180,9 @@ def told(document: Document) -> Iterator[str]:
         yield f"ring {_transfer(one)} {one['entry_bytes']} {one['head']} {one['tail']}"
 
 
-def _bit(document: Document, named: str) -> str:
+def _bit(document: Document, named: str | None) -> str:
+    if named is None:
+        return f"{ordered(document)[0]['name']} 0"
     name, field = named.split(".")
     register_found = next(one for one in document["registers"] if one["name"] == name)
     low, _ = ends(next(one for one in register_found["fields"] if one["name"] == field))

@@ -109,6 +109,7 @@ def test_a_full_clone_pauses_and_goes_on(tmp_path: Path) -> None:
         lab.wait_for("counter 0001")
         lab.type("d", ["d"])
         wait_for_state(lab, "no room")
+        assert "team01 has reached its quota of 4 MB" in lab.start(code=1)
         lab.do("quota", "100MiB", "--team", "team01")
         assert "team01: continued" in lab.start()
         lab.wait_for("full")

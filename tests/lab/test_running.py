@@ -158,6 +158,14 @@ def test_a_damaged_clone_is_named(lab: Class) -> None:
     assert state(lab) == "damaged"
 
 
+def test_a_log_has_no_colours(lab: Class) -> None:
+    """A terminal's control sequences are left out, and what is left of them cannot harm one."""
+    file = lab.team().folder / "console.log"
+    file.write_bytes(b"[\x1b[0;32m  OK  \x1b[0m] up\r\r\n\x1b]0;title\x07\x1bctwo\x9b2J\rthree\x1b")
+    assert lab.do("log", "team01") == "[  OK  ] up\ntwo\ufffd2J\nthree?\n"
+    assert lab.do("log", "team01", "--lines", "0") == "\n"
+
+
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [

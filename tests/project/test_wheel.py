@@ -171,7 +171,9 @@ def test_a_student_links_libvesper(installed: Installed, tmp_path: Path) -> None
 
 
 def test_quick_tests_pass(installed: Installed, tmp_path: Path) -> None:
+    """Run a few quick tests of each file, without the checkout's package."""
     options = ["-q", "-n", "2", "--dist", "loadgroup", "-p", "no:cacheprovider", "-m", QUICK]
+    options += ["-p", "few_of_each_file"]
     where = ["-c", str(CHECKOUT / "pyproject.toml"), "--rootdir", str(CHECKOUT)]
     tests = [str(CHECKOUT / "tests"), "--ignore", str(CHECKOUT / "tests" / "project")]
     done = installed.run(

@@ -34,6 +34,8 @@ BROKEN = {
     "#v=1&requests=": '--requests: "" is no number',
     "#v=1&seed=1e400": '--seed: "1e400" is no number',
     "#v=1&processes=1.5": "--processes: 1.5 is not a whole number",
+    "#v=1&workload=surge-buffered&prefetch=x": "--prefetch: choose from amp, doubling, fixed, none",
+    "#v=1&workload=surge-buffered&prefetch=0": "--prefetch: choose from amp, doubling, fixed, none",
     "#v=1&__proto__=1": 'the page has no option "__proto__" for surge-direct',
     "#v=1&source=%00": "its text can't be decompressed: the link was cut off or changed",
     f"#v=1&source={packed(b'int x;' * 99)[:-5]}": "its text can't be decompressed",
@@ -82,6 +84,11 @@ def test_a_link_may_be_written_by_hand(page: Page, address: str) -> None:
     page.goto(f"{address}#v=1&schedulers=look,scan&workload=random&writes=5")
     expect(page.locator(".command code")).to_have_text(
         "understudy predict --workload random --schedulers look,scan --writes 5"
+    )
+    page.goto(f"{address}#v=1&schedulers=look&workload=surge-buffered&prefetch=amp&replacement=lru")
+    expect(page.get_by_label("prefetch")).to_have_value("0")
+    expect(page.locator(".command code")).to_have_text(
+        "understudy predict --workload surge-buffered --schedulers look --prefetch amp"
     )
 
 

@@ -3,18 +3,17 @@
 for byte: each scheduler, each simulated workload, each disk.
 """
 
-import json
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from built_page import built
-from page_jobs import NODE, WORKLOADS, in_page, in_program, page_job, planned, simulations
-from places import CHECKOUT
+from page_jobs import WORKLOADS, in_node, in_page, in_program, page_job, planned, simulations
 
+from understudy_devices.ask import policies
 from understudy_devices.ask.experiment import Experiment
+from understudy_devices.base.errors import UserError
 from understudy_devices.device import profile
 from understudy_devices.device.profile import catalogue
 from understudy_devices.native.simulator import run
@@ -79,24 +78,60 @@ def test_the_page_makes_the_same_jobs(module: Path, disk: str) -> None:
         for workload, given in WORKLOADS.items()
         for experiment in planned(disk, workload, seed=7, gap_us=1.5, queue_depth=depth, **given)
     ]
-    questions = [question(experiment) for experiment in asked]
-    command = [
-        str(NODE),
-        str(CHECKOUT / "tests/studio/make_jobs.ts"),
-        str(module),
-        str(module.parent),
-    ]
-    lines = "\n".join(map(json.dumps, questions))
-    done = subprocess.run(command, input=lines, stdout=subprocess.PIPE, text=True, check=True)
-    jobs = [json.loads(line) for line in done.stdout.splitlines()]
-    for experiment, job in zip(asked, jobs, strict=True):
+    for experiment, job in zip(asked, made(module, asked), strict=True):
         assert job == page_job(in_simulator.describe(experiment))
+
+
+POLICIES = [{kind: name} for kind, each in policies.KINDS.items() for name in each.ours()] + [
+    {"prefetch": "amp", "replacement": "2q"}
+]
+
+
+@pytest.mark.parametrize("workload", ["surge-buffered", "concurrent-read"])
+def test_policies_of_the_page_cache(module: Path, workload: str) -> None:
+    """The page makes the same jobs with each policy, and they have the same bytes."""
+    ahead = {"read_ahead": 4} if workload == "concurrent-read" else {}
+    asked = [
+        experiment
+        for chosen in POLICIES
+        for experiment in planned("cheetah-15k4", workload, "clook", **ahead, **chosen)
+    ]
+    jobs = made(module, asked)
+    for experiment, job, answer in zip(asked, jobs, in_page(module, jobs), strict=True):
+        simulation = in_simulator.describe(experiment)
+        assert job == page_job(simulation)
+        del answer["figures"]
+        assert answer == in_program(simulation)
+
+
+def test_policies_without_an_effect_are_refused(module: Path) -> None:
+    """The command refuses them, too."""
+    (one,) = planned("cheetah-15k4", "concurrent-read", "clook", read_ahead=4, prefetch="amp")
+    without = question(one)
+    without["values"]["read_ahead_kib"] = 0
+    (answer,) = in_node("make_jobs.ts", [module, module.parent], [without])
+    assert answer["error"].startswith(
+        "--prefetch: amp may prefetch nothing: concurrent-read has a "
+    )
+    without["values"]["prefetch"] = 99
+    (answer,) = in_node("make_jobs.ts", [module, module.parent], [without])
+    assert answer["error"] == f"--prefetch: choose from {', '.join(policies.PREFETCH.ours())}"
+    with pytest.raises(UserError, match="may prefetch nothing: concurrent-read"):
+        planned("cheetah-15k4", "concurrent-read", "clook", read_ahead=0, prefetch="amp")
+
+
+def made(module: Path, asked: list[Experiment]) -> list[dict[str, Any]]:
+    """Return the jobs that the page makes of experiments."""
+    return in_node("make_jobs.ts", [module, module.parent], [question(each) for each in asked])
 
 
 def question(experiment: Experiment) -> dict[str, Any]:
     """Return what the page knows of an experiment."""
     slots = (experiment, experiment.workload, experiment.device, experiment.platform)
     values = {name: getattr(slot, name) for slot in slots for name in slot.declared()}
+    for field, kind in policies.KINDS.items():
+        if values.get(field):
+            values[field] = kind.ours().index(values[field].name)
     return {
         "disk": experiment.device.disk.name,
         "workload": experiment.workload.name,

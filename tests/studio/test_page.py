@@ -77,6 +77,26 @@ def test_each_choice_changes_the_command_and_the_figures(page: Page) -> None:
     check(page)
 
 
+def test_policies_of_a_page_cache_are_chosen_by_name(page: Page) -> None:
+    """A choice that is the default's is not in the command."""
+    simulated(page)
+    page.get_by_label("requests").fill("500")
+    page.get_by_label("workload").select_option("surge-buffered")
+    expect(page.get_by_label("prefetch")).to_contain_text("doubling")
+    page.get_by_label("prefetch").select_option("amp")
+    page.get_by_label("replacement").select_option("2q")
+    page.get_by_label("replacement").select_option("lru")
+    page.get_by_label("replacement").select_option("clock")
+    page.get_by_role("button", name="Run").click()
+    assert page.locator(".command code").inner_text() == (
+        "understudy predict --workload surge-buffered --schedulers cats,clook,fcfs,sstf "
+        "--prefetch amp --replacement clock --requests 500"
+    )
+    check(page)
+    page.get_by_label("workload").select_option("concurrent-read")
+    assert simulated(page)["fcfs"][0].startswith("--prefetch: amp may prefetch nothing")
+
+
 def test_a_question_that_cannot_be_simulated_is_answered_in_words(page: Page) -> None:
     """An open workload without a rate; then one that is too fast."""
     page.get_by_label("workload").select_option("poisson")

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 from run_folders import written
 from starlette.testclient import TestClient
@@ -78,6 +79,47 @@ def no_runs(run: Path) -> None:
 
 def another_table(run: Path) -> None:
     shutil.copy(run / "result.json", run / "requests.parquet")
+
+
+def changed(**columns: pl.Expr) -> Callable[[Path], None]:
+    """Return what changes columns of a table."""
+
+    def damage(run: Path) -> None:
+        file = run / "requests.parquet"
+        pl.read_parquet(file).with_columns(**columns).write_parquet(file)
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (changed(sector=pl.lit(-5)), "has impossible numbers (sector is -5); run it again"),
+        (changed(sector=pl.lit(2**60)), f"has impossible numbers (sector is {2**60})"),
+        (changed(owner=pl.lit(2**64 - 1, pl.UInt64)), "has impossible numbers"),
+        (changed(reason=pl.lit("because")), "has impossible numbers"),
+        (changed(seed=pl.lit("3")), "seed has a wrong type; run it again"),
+        (changed(seed=pl.lit(None, pl.Int64)), "no such run; there are: "),
+        (changed(completion_ns=pl.lit(None, pl.Int64)), "no request has the times of both"),
+    ],
+)
+def test_a_table_with_impossible_numbers_is_refused_in_a_line(
+    client: TestClient, run: Path, damage: Callable[[Path], None], words: str
+) -> None:
+    damage(run)
+    answer = client.get("/api/runs/mine/requests?scheduler=cats&seed=3")
+    assert answer.status_code == 409
+    assert words in answer.json()["error"]
+    assert "\n" not in answer.json()["error"]
+
+
+def test_a_run_with_too_many_requests_is_not_read(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorded_runs, "READ", 199)
+    answer = client.get("/api/runs/mine/requests?scheduler=cats&seed=3")
+    assert answer.status_code == 409
+    assert "more than 199 requests; understudy export can read them" in answer.json()["error"]
 
 
 @pytest.mark.parametrize(

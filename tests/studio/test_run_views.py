@@ -82,10 +82,16 @@ def test_a_run_is_shown_as_it_was_recorded(studio: Page, folder: Path) -> None:
         expect(picture.locator("xpath=../../..")).to_contain_text(words)
     expect(studio.get_by_label("Comparison")).to_contain_text("200 requests are in both runs")
     expect(studio.get_by_label("Service time of bfq against distance")).to_be_visible()
+    studio.reload()
+    expect(studio.get_by_label("bfq at the cursor")).to_be_visible(timeout=LONG)
+    opened(studio, "mine")
+    expect(studio.get_by_label("bfq at the cursor")).to_have_count(0)
+    assert "#" not in studio.url
 
 
 def test_a_run_without_requests_and_one_that_is_deleted(studio: Page, folder: Path) -> None:
     """One line each, and the page goes on."""
+    studio_address = studio.url
     opened(studio, "swept")
     expect(studio.get_by_role("alert")).to_contain_text("no requests in it")
     shutil.rmtree(folder / "gone")
@@ -94,6 +100,9 @@ def test_a_run_without_requests_and_one_that_is_deleted(studio: Page, folder: Pa
     opened(studio, "mine")
     expect(studio.get_by_label("bfq at the cursor")).to_be_visible(timeout=LONG)
     expect(studio.get_by_role("alert")).to_have_count(0)
+    studio.goto("about:blank")
+    studio.goto(f"{studio_address}#run=<b>nothing")
+    expect(studio.get_by_role("alert")).to_contain_text("no such run")
 
 
 def test_a_run_that_is_deleted_while_it_is_open(studio: Page, folder: Path) -> None:
@@ -101,6 +110,7 @@ def test_a_run_that_is_deleted_while_it_is_open(studio: Page, folder: Path) -> N
     shutil.copytree(folder / "mine", folder / "open")
     studio.reload()
     opened(studio, "open")
+    expect(studio).to_have_url(re.compile("#run=open$"))
     expect(studio.get_by_label("bfq at the cursor")).to_be_visible(timeout=LONG)
     shutil.rmtree(folder / "open")
     studio.get_by_label("seed").select_option("4")

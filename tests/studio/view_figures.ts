@@ -8,9 +8,13 @@ import { quantile, rangeOf } from "../../web/src/views/distribution.ts";
 import { extremesIn, extremesOf } from "../../web/src/views/extremes.ts";
 import { drawHead, drawQueue, scaleOf } from "../../web/src/views/head.ts";
 import { countTo, firstFrom, orderOf } from "../../web/src/views/order.ts";
+import type { Mechanics } from "../../web/src/views/mechanics.ts";
+import { packed } from "../../web/src/views/packing.ts";
 import type { Pen } from "../../web/src/views/pen.ts";
+import { preparedOf } from "../../web/src/views/prepared.ts";
 import { headAt, recordedOf, servedAt, waitingAt } from "../../web/src/views/recorded.ts";
 import { LEFT, marksOf } from "../../web/src/views/scale.ts";
+import type { View } from "../../web/src/views/shared.ts";
 import { waitingRows } from "../../web/src/views/strip.ts";
 import { requestsIn } from "../../web/src/views/timeline.ts";
 
@@ -171,8 +175,36 @@ function checkAlignment(): void {
   assert.equal(aligned(shorter, one).matched, 100);
   const other = { ...one, owner: one.owner.map((owner) => owner + 10) };
   assert.ok(aligned(one, other).rows.every((row) => row === NONE));
+  const far = { ...one, owner: one.owner.map((owner) => 4e9 + owner) };
+  assert.deepEqual([aligned(far, far).matched, aligned(far, one).matched], [500, 0]);
   const moved = { ...one, sector: one.sector.map((sector, row) => sector + Number(row === 7)) };
   assert.deepEqual([aligned(one, moved).matched, aligned(one, moved).differs], [499, 7]);
+}
+
+/** What is packed and read again is the same, also from the middle of a run. */
+function checkPacking(): void {
+  const run = invented(12_000, "arrival", 4_000_000);
+  const disk = { capacity: CAPACITY, reach: [[0, 1.5]], rate: [], rotation: 6, inTracks: false };
+  const prepared = {
+    capacity: CAPACITY,
+    runs: [{ name: "mine", recorded: { ...run, disk: disk as Mechanics } }],
+  };
+  const again = (view: View | null, from: number, requests: number) => {
+    const bytes = packed(prepared, { view, from, span: 1, cursor: 0 }, requests);
+    const { capacity, runs } = preparedOf(bytes.buffer);
+    assert.equal(capacity, CAPACITY);
+    assert.equal(runs[0]!.name, "mine");
+    assert.deepEqual(runs[0]!.recorded.disk, disk);
+    return runs[0]!.recorded;
+  };
+  assert.deepEqual(again(null, 0, 12_000), prepared.runs[0]!.recorded);
+  const some = again("head", run.arrival[6_000]!, 1000);
+  assert.deepEqual([some.requests, some.first, some.arrival.length], [12_000, 5501, 1000]);
+  assert.deepEqual(some.completion, run.completion.slice(5501, 6501));
+  const none = again("distribution", 0, 1000);
+  assert.equal(none.arrival.length, 0);
+  for (const share of [0.5, 0.95, 0.99, 0.999, 1])
+    assert.ok(Math.abs(quantile(none.responses, share) - quantile(run.responses, share)) < 1e-6);
 }
 
 function checkScales(): void {
@@ -194,4 +226,5 @@ checkHead();
 checkQueue();
 checkMoments();
 checkAlignment();
+checkPacking();
 checkScales();

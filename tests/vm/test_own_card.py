@@ -12,6 +12,7 @@ from guests import group
 from printed_files import printed_files
 
 from understudy_devices.base.errors import UserError
+from understudy_devices.cards.journal import journal
 from understudy_devices.cli.card import command
 
 pytestmark = group("own-card")
@@ -63,9 +64,14 @@ def test_it_works(folder: Path) -> None:
 
 
 def test_a_mistake_is_named(folder: Path) -> None:
-    """Findings use the names of this card's registers."""
+    """Findings use the names of this card's registers, and are kept beside the journal."""
     changed(folder / "mine" / "my-driver.c", "writel(number,", "writel(number | 0x10000,")
-    answer = refereed(folder, "--exercise", str(folder / "try" / "it.c"))
+    out = folder / "out"
+    answer = refereed(folder, "--exercise", str(folder / "try" / "it.c"), "--out", str(out))
+    [run] = answer["runs"]
+    kept = json.loads((out / "1-cpus-seed-1-findings.json").read_text())
+    assert kept == {name: run[name] for name in ("findings", "notes", "missed")}
+    assert len(journal((out / "1-cpus-seed-1.journal").read_bytes())) == run["accesses"]
     assert rules(answer) == {"reserved bits", "exercise failed"}
     texts = [one["text"] for run in answer["runs"] for one in run["findings"]]
     assert "IN: 0x10000 is reserved" in texts

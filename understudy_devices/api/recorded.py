@@ -29,10 +29,13 @@ def requests(text: str) -> tuple[pl.DataFrame, int, float]:
     return of(_folder(path), scheduler, seed)
 
 
-def of(folder: Path, scheduler: str | None, seed: str | None) -> tuple[pl.DataFrame, int, float]:
+def of(
+    folder: Path, scheduler: str | None, seed: str | None, most: int | None = None
+) -> tuple[pl.DataFrame, int, float]:
     """Return the requests that completed, the number of those that did not, and the slowdown k.
 
-    None: of all schedulers, or with all seeds.  A UserError of one line says what is wrong.
+    None: of all schedulers, or with all seeds.  `most`: if there are more rows, they are refused.
+    A UserError of one line says what is wrong.
     """
     slowdown = result_files.load(folder).runs[0].scale
     table = _table(folder)
@@ -40,8 +43,10 @@ def of(folder: Path, scheduler: str | None, seed: str | None) -> tuple[pl.DataFr
     for column, value in (("scheduler", scheduler), ("seed", seed)):
         if value:
             chosen = chosen.filter(pl.col(column).cast(pl.String) == value)
-    frame = _collected(chosen, folder)
+    frame = _collected(chosen if most is None else chosen.head(most + 1), folder)
     name = ":".join(filter(None, [str(folder), scheduler, seed]))
+    if most is not None and frame.height > most:
+        raise UserError(f"{name}: more than {most:,} requests; understudy export can read them")
     if frame.is_empty():
         there = listed([f"{folder}:{one}:{number}" for one, number, _ in _runs(table, folder)])
         raise UserError(f"{name}: no such run; there are: {there}")
@@ -63,7 +68,8 @@ def _folder(path: Path) -> Path:
 
 
 def _runs(table: pl.LazyFrame, folder: Path) -> list[tuple[str, int, int]]:
-    counted = table.group_by("scheduler", "seed", maintain_order=True).len()
+    named = table.drop_nulls(["scheduler", "seed"])
+    counted = named.group_by("scheduler", "seed", maintain_order=True).len()
     return [(str(name), int(seed), rows) for name, seed, rows in _collected(counted, folder).rows()]
 
 
@@ -73,7 +79,8 @@ def _table(folder: Path) -> pl.LazyFrame:
     with _said(file):
         table = pl.scan_parquet(file).select(COLUMNS)
         kinds = table.collect_schema()
-    if wrong := [name for name, kind in SCHEMA.items() if not _fits(kinds[name], kind)]:
+    expected = {"scheduler": pl.String(), "seed": pl.Int64(), **SCHEMA}
+    if wrong := [name for name, kind in expected.items() if not _fits(kinds[name], kind)]:
         raise UserError(f"{file}: {wrong[0]} has a wrong type; run it again")
     return table
 

@@ -67,7 +67,8 @@ def mask(card: Card, register: Register, field: RegisterField) -> str:
 def _by_register(card: Card, key: str) -> list[tuple[Register, list[Interrupt]]]:
     """Return the registers with status or enable bits, each with its interrupts."""
     order = [register.name for register in card.registers]
-    interrupts = sorted(card.interrupts, key=lambda one: order.index(_register(one, key)))
+    those = [one for one in card.interrupts if getattr(one, key)]
+    interrupts = sorted(those, key=lambda one: order.index(_register(one, key)))
     return [
         (card.registers[order.index(name)], list(some))
         for name, some in groupby(interrupts, key=lambda one: _register(one, key))

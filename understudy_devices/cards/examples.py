@@ -19,7 +19,8 @@ TEMPLATE = "examples.c"
 
 def enabling(card: Card) -> str:
     """Return a function that lets the card interrupt; empty if the card never interrupts."""
-    return _block(card, "enabling", {}) if card.interrupts else ""
+    can = any(one.enable for one in card.interrupts)
+    return _block(card, "enabling", {}) if can else ""
 
 
 def transfers(card: Card) -> Iterator[tuple[list[Buffer], str]]:

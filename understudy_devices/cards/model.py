@@ -234,10 +234,10 @@ class Interrupt(Section):
 
     name: SourceName
     """Unique in the card."""
-    status: str
-    """REGISTER.FIELD of the bit that is set when it happens."""
-    enable: str
-    """REGISTER.FIELD of the bit that lets it interrupt."""
+    status: str | None = None
+    """REGISTER.FIELD of the bit that is set when it happens; none: the driver's memory says so."""
+    enable: str | None = None
+    """REGISTER.FIELD of the bit that lets it interrupt; none: it always may."""
     vector: Annotated[int, Field(ge=0, le=31)]
     """The MSI vector; 0 without MSI."""
     description: Text

@@ -52,7 +52,7 @@ def _list(name: str, kind: str, parts: Sequence[Section]) -> Lines:
 
 def _structure(kind: str, part: Section) -> list[str]:
     *members, last = (
-        f"{name}: {f'{value:#x}' if isinstance(value, int) else quoted(value)}"
+        f"{name}: {f'{value:#x}' if isinstance(value, int) else quoted(value or '')}"
         for name, value in part.model_dump().items()
     )
     return [f"{kind}'{{", *_in([*(f"{member}," for member in members), last]), "}"]

@@ -191,7 +191,11 @@ class _Reader:
 
 def _members(structure: UserStruct) -> dict[str, Any]:
     members = {name: getattr(structure, name) for name in structure.members}
-    return {key: plain(one) if isinstance(one, str) else one for key, one in members.items()}
+    return {
+        key: plain(one) if isinstance(one, str) else one
+        for key, one in members.items()
+        if one != ""
+    }
 
 
 def _description(node: Node) -> str:

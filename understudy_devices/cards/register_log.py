@@ -57,11 +57,12 @@ def lines(card: Card, accesses: Journal) -> Iterator[str]:
         gone = next((text for flag, text in IGNORED.items() if access["flags"] & flag), "")
         yield (
             f"{int(access['ns']) / 1e9:.9f} CPU{access['cpu']} slot {access['slot']} {where:8}"
-            f"pid {access['pid']:<6}{_said(card, places, access)}{gone}"
+            f"pid {access['pid']:<6}{said(card, places, access)}{gone}"
         )
 
 
-def _said(card: Card, places: Places, access: Journal) -> str:
+def said(card: Card, places: Places, access: Journal) -> str:
+    """Return the access with its register, value and fields, without when and where it was."""
     what = What(int(access["what"]))
     value, offset = int(access["value"]), int(access["offset"])
     if what in DMA:

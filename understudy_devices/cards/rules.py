@@ -220,10 +220,14 @@ def _interrupt(
     for key in ("status", "enable"):
         named = getattr(interrupt, key)
         field = fields.get(named)
+        if named is None:
+            continue
         if named not in known.fields:
             yield (*path, key), unknown("REGISTER.FIELD", named, known.fields)
         elif field and field.bits.count > 1:
             yield (*path, key), f"{named} has {field.bits.count} bits: one is needed"
+    if interrupt.enable and not interrupt.status:
+        yield (*path, "enable"), "without a status, nothing enables it: leave enable out"
     if interrupt.vector >= vectors:
         reason = f"vector {interrupt.vector} is not one of the card's {vectors}: 0 is the first"
         yield (*path, "vector"), reason

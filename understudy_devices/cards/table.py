@@ -94,9 +94,10 @@ def _register(register: Register) -> Iterator[Member]:
 def _interrupt(card: Card, interrupt: Interrupt) -> Iterator[Member]:
     yield "name", _text(interrupt.name)
     for key in ("status", "enable"):
-        register, field = getattr(interrupt, key).split(".")
-        yield f"{key}_register", index_of(card, register)
-        yield f"{key}_bit", _wide(_mask(card, register, field))
+        if named := getattr(interrupt, key):
+            register, field = named.split(".")
+            yield f"{key}_register", index_of(card, register)
+            yield f"{key}_bit", _wide(_mask(card, register, field))
     yield "vector", str(interrupt.vector)
 
 

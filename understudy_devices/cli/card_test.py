@@ -18,7 +18,7 @@ from understudy_devices.cards.register_log import lines
 from understudy_devices.cli.main import EXIT_FAILED
 from understudy_devices.cli.names import Names
 from understudy_devices.cli.progress import phases
-from understudy_devices.referee import run
+from understudy_devices.referee import kept_files, run
 from understudy_devices.referee.events import Finding
 
 CPUS_MOST = 8
@@ -65,7 +65,7 @@ def _cpus(context: click.Context, option: click.Parameter, text: str) -> tuple[i
     "--out",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
-    help="Folder for the register log and the kernel log of each run.",
+    help="Folder for the journal, the register log and the kernel log of each run.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object, for a grader.")
 def test(
@@ -87,11 +87,15 @@ def test(
     if not subject.exercise:
         click.echo(f"{card.name} has no exercise: the driver is only loaded and unloaded", err=True)
     outcomes = []
+    if out:
+        kept_files.begin(name, out)
     for setting in run.settings(cpus, seed):
+        journal = out / f"{_stem(setting)}.journal" if out else None
         with phases(str(setting)) as report:
-            outcomes.append(run.run(subject, setting, lambda line: report(line, 0.5)))
+            outcome = run.run(subject, setting, lambda line: report(line, 0.5), journal=journal)
+        outcomes.append(outcome)
         if out:
-            _keep(card, outcomes[-1], out)
+            _keep(card, outcome, out)
     if as_json:
         click.echo(json.dumps(_as_json(card, driver, outcomes), indent=2))
     else:
@@ -143,24 +147,24 @@ def _as_json(card: Card, driver: Path, outcomes: list[run.Outcome]) -> dict[str,
                 "seed": outcome.setting.seed,
                 "accesses": len(outcome.accesses),
                 "missed": outcome.missed,
-                "findings": [_finding(finding) for finding in outcome.findings],
-                "notes": [_finding(note) for note in outcome.notes],
+                "findings": [kept_files.as_json(finding) for finding in outcome.findings],
+                "notes": [kept_files.as_json(note) for note in outcome.notes],
             }
             for outcome in outcomes
         ],
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {"rule": finding.rule, "access": finding.number, "text": finding.text}
+def _stem(setting: run.Setting) -> str:
+    return f"{setting.cpus}-cpus-seed-{setting.seed}"
 
 
 def _keep(card: Card, outcome: run.Outcome, out: Path) -> None:
-    stem = f"{outcome.setting.cpus}-cpus-seed-{outcome.setting.seed}"
+    stem = _stem(outcome.setting)
     try:
-        out.mkdir(parents=True, exist_ok=True)
         (out / f"{stem}-kernel.log").write_text(outcome.log)
         text = "".join(f"{line}\n" for line in lines(card, outcome.accesses))
         (out / f"{stem}-register-log.txt").write_text(text)
+        kept_files.judge(out, stem, outcome.findings, outcome.notes, outcome.missed)
     except OSError as error:
         raise UserError(f"{error.filename}: {error.strerror}: name another --out") from error

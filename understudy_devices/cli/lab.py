@@ -2,6 +2,7 @@
 """`understudy lab`: a class of VMs, cloned from one sealed image (docs/lab.md)."""
 
 import json
+from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +11,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from understudy_devices.base import sizes
+from understudy_devices.base import scratch, sizes
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import one_line, plain
 from understudy_devices.cli.lab_changes import CHANGES
@@ -30,6 +31,7 @@ from understudy_devices.lab import store, students
 from understudy_devices.lab.base_image import Source
 from understudy_devices.lab.settings import MIB, Settings
 
+DEBIAN = "debian"
 SCHEMA = "understudy.lab-status/1"
 DISK_SCHEMA = "understudy.lab-disk/1"
 DISK_COLUMNS = ("clone", "snapshots", "old", "memory", "total")
@@ -41,7 +43,7 @@ def command() -> None:
 
     \b
     Example:
-      understudy lab create os822 --base debian12.qcow2 --students students.csv
+      understudy lab create os822 --base debian --students students.csv
       understudy lab start os822 team07
       understudy lab console os822 team07
       understudy lab stop os822 team07 --suspend
@@ -53,7 +55,14 @@ def command() -> None:
     epilog="Example: understudy lab create os822 --base debian12.qcow2 --students students.csv"
 )
 @NAME
-@click.option("--base", "disk", required=True, type=FILE, help="The image to clone, in qcow2.")
+@click.option(
+    "--base",
+    "disk",
+    required=True,
+    type=FILE,
+    metavar="FILE|debian",
+    help="The image to clone, in qcow2; debian: make one from Debian's packages.",
+)
 @click.option(
     "--students",
     "file",
@@ -87,7 +96,12 @@ def create(
         quota_bytes(quota) if quota else None,
     )
     teams = students.teams(file)
-    lab = store.create(labs, name, Source(disk, kernel, initrd, arguments), teams, chosen)
+    store.check_new(labs, name)
+    with ExitStack() as made:
+        source = Source(disk, kernel, initrd, arguments)
+        if disk == Path(DEBIAN):
+            source = _debian(source, made.enter_context(scratch.folder("understudy-debian-")))
+        lab = store.create(labs, name, source, teams, chosen)
     count = sum(map(len, teams.values()))
     click.echo(f"{lab.folder}: {len(teams)} teams of {count} students", err=True)
 
@@ -283,6 +297,15 @@ def maintenance(name: str, mode: str, reason: str, labs: Path) -> None:
     every = [each.team for each in statuses.of_lab(lab) if each.state not in ("off", "suspended")]
     still = f"; these still run: {', '.join(every)}" if every else "; none runs"
     click.echo(f"{lab.name}: no VM starts{still}", err=True)
+
+
+def _debian(options: Source, folder: Path) -> Source:
+    """Make a base from Debian's packages in a temporary folder."""
+    from understudy_devices.lab import debian
+
+    if options.kernel or options.initrd or options.arguments:
+        raise UserError("--base debian: it has its own kernel; leave --kernel and --initrd out")
+    return debian.build(folder, lambda line: click.echo(f"{line} ...", err=True))
 
 
 for each in CHANGES:

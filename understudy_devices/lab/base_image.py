@@ -13,17 +13,24 @@ from understudy_devices.lab.sealed import Seal
 
 SCHEMA = "understudy.lab-base/1"
 DISK, KERNEL, INITRD, MANIFEST = "disk.qcow2", "kernel", "initrd", "manifest.json"
+PACKAGES = "packages"
 ARGUMENTS = "console=ttyS0 root=/dev/vda rw"
 
 
 @dataclass(frozen=True)
 class Source:
-    """What a base is made from; without a kernel, the BIOS boots the disk."""
+    """What a base is made from; without a kernel, the BIOS boots the disk.
+
+    packages: a list of the packages in it, which is kept beside it.  title: what the base is
+    called; by default it has the disk's name.
+    """
 
     disk: Path
     kernel: Path | None = None
     initrd: Path | None = None
     arguments: str = ""
+    packages: Path | None = None
+    title: str = ""
 
     def check(self) -> int:
         """Return the size of the disk in bytes; UserError if no clone could be started."""
@@ -103,8 +110,10 @@ def seal(source: Source, folder: Path) -> Base:
         seals[KERNEL] = sealed.copy(source.kernel, folder / KERNEL)
     if source.initrd:
         seals[INITRD] = sealed.copy(source.initrd, folder / INITRD)
+    if source.packages:
+        seals[PACKAGES] = sealed.copy(source.packages, folder / PACKAGES)
     arguments = (source.arguments or ARGUMENTS) if source.kernel else ""
-    _write(folder, virtual_bytes, seals, arguments, source.disk.name)
+    _write(folder, virtual_bytes, seals, arguments, source.title or source.disk.name)
     return read(folder)
 
 

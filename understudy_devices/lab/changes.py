@@ -26,7 +26,6 @@ from understudy_devices.lab import (
     store,
 )
 from understudy_devices.lab.base_image import Base, Source
-from understudy_devices.lab.monitor import Monitor, NotRunning
 from understudy_devices.lab.store import BASES, Lab, Team
 from understudy_devices.lab.students import TEAM, TEAM_RULE
 
@@ -157,10 +156,11 @@ def sweep(team: Team) -> None:
 def _changing(team: Team) -> Iterator[None]:
     """Hold all locks of a clone; RunFailed if its VM runs."""
     with locks.folder(team.folder, LOCK_SECONDS, who=team.name):
-        with suppress(NotRunning), Monitor(team.folder) as monitor:
-            if monitor.status() not in NOT_YET:
-                raise RunFailed(_runs(team))
-            qemu_process.end(monitor)
+        if monitor := qemu_process.find(team):
+            with monitor:
+                if monitor.status() not in NOT_YET:
+                    raise RunFailed(_runs(team))
+                qemu_process.end(monitor)
         with ExitStack() as held:
             try:
                 held.enter_context(locks.image(team.disk))

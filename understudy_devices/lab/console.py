@@ -3,6 +3,7 @@
 
 import fcntl
 import os
+import re
 import select
 import socket
 import sys
@@ -22,6 +23,9 @@ LEAVE = b"\x1d"
 LEAVE_NAME = "Ctrl-]"
 SCROLL_BACK_BYTES = 16 * 2**10
 CHUNK = 65536
+CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
+"""Sequences that control a terminal (ECMA-48): CSI, OSC, and those of two characters."""
+END = re.compile(r"\r+\n?")
 
 
 def attach(team: Team, announce: Callable[[], None]) -> str:
@@ -38,13 +42,16 @@ def attach(team: Team, announce: Callable[[], None]) -> str:
 
 
 def log(team: Team, lines: int | None) -> str:
-    """Return what the console has printed: all of it, or the last lines; RunFailed if nothing."""
+    """Return what the console has printed, without colours: all of it, or the last lines.
+
+    RunFailed if it has printed nothing.
+    """
     try:
-        text = (team.folder / LOG).read_text(encoding="utf-8", errors="replace")
+        text = (team.folder / LOG).read_bytes().decode(errors="replace")
     except FileNotFoundError:
         starts = team.words("start")
         raise RunFailed(f"{team.name} has printed nothing; {starts} starts it") from None
-    every = text.replace("\r\n", "\n").replace("\r", "\n").splitlines()
+    every = END.sub("\n", CONTROL.sub("", text)).splitlines()
     return "\n".join(every if lines is None else every[-lines:] if lines else [])
 
 

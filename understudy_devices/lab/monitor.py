@@ -17,6 +17,8 @@ from understudy_devices.base.errors import RunFailed
 from understudy_devices.lab.hardware import MONITOR
 
 UCRED = struct.Struct("3i")
+NO_ROOM = "io-error"
+"""QEMU's word for a VM that waits since a write has failed."""
 
 
 class Gone(RunFailed):
@@ -117,9 +119,11 @@ class Monitor:
     def wait_until_running(self) -> None:
         """Wait until the VM runs, after `cont`; Gone if it does not."""
         deadline = time.monotonic() + self._seconds
-        while self.status() != "running":
+        while (status := self.status()) != "running":
+            if status == NO_ROOM:
+                raise Gone("its disk or its quota is full")
             if time.monotonic() > deadline:
-                raise Gone(f"QEMU does not let the VM run: it is {self.status()}")
+                raise Gone(f"QEMU does not let the VM run: it is {status}")
             time.sleep(0.02)
 
     def ended(self, seconds: float) -> bool:

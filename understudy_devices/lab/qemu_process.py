@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Starts the QEMU of a team's VM, and ends it.  QEMU waits until it is let run."""
+"""Starts the QEMU of a team's VM, and ends it.  QEMU waits until it is let run.
 
+QEMU's log, which is its standard output, is locked as long as QEMU lives.  So a QEMU whose command
+was killed is noticed even before it opens the clone or its sockets.
+"""
+
+import fcntl
 import os
 import select
 import signal
@@ -22,6 +27,25 @@ POLL_SECONDS = 0.01
 LOG_BYTES_MAX, LOG_BYTES_KEPT = 16 * 2**20, 2**20
 
 
+def find(team: Team) -> Monitor | None:
+    """Return a connection to the team's QEMU; None if there is none.
+
+    This waits for a QEMU that is about to listen, or to end.  RunFailed if it does neither.
+    """
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        with suppress(NotRunning):
+            return Monitor(team.folder)
+        if not _is_alive(team):
+            return None
+        if time.monotonic() > deadline:
+            raise RunFailed(
+                f"{team.name}: its QEMU neither answers nor ends: kill the process that has "
+                f"{team.folder / QEMU_LOG} open"
+            )
+        time.sleep(POLL_SECONDS)
+
+
 def launch(team: Team, hardware: Hardware, base: Base, resumes: bool) -> Monitor:
     """Start a QEMU that goes on when this command ends; return a connection to it.
 
@@ -33,6 +57,7 @@ def launch(team: Team, hardware: Hardware, base: Base, resumes: bool) -> Monitor
     _shorten_log(team)
     command = hardware.command_line(f"{team.lab.name}/{team.name}", DISK, base, resumes)
     with (folder / QEMU_LOG).open("wb") as log:
+        fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
         process = subprocess.Popen(
             command,
             cwd=folder,
@@ -80,6 +105,18 @@ def kill(pid: int) -> None:
                 time.sleep(POLL_SECONDS)
         finally:
             os.close(handle)
+
+
+def _is_alive(team: Team) -> bool:
+    """Return whether a QEMU lives that was started for the team."""
+    try:
+        with (team.folder / QEMU_LOG).open("rb") as log:
+            fcntl.flock(log, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
 
 
 def _has_ended(handle: int) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.lab import state_file, store
 from understudy_devices.lab.monitor import Gone, Monitor
+from understudy_devices.lab.overlay import CLUSTER
 from understudy_devices.lab.store import TEAM_FILE, Lab, Team
 
 KEY = "quota_bytes"
@@ -56,9 +57,9 @@ def room(team: Team) -> int | None:
 
 
 def check(team: Team) -> None:
-    """Raise RunFailed if the clone cannot grow at all."""
+    """Raise RunFailed if the clone cannot grow by a cluster."""
     left, quota = room(team), of(team)
-    if left is not None and quota is not None and _size(team.disk) >= left:
+    if left is not None and quota is not None and _size(team.disk) + CLUSTER > left:
         raise RunFailed(
             f"{team.name} has reached its quota of {quota / 1e6:,.0f} MB: undo or reset the clone, "
             f"or understudy lab quota {team.lab.name} SIZE --team {team.name}"

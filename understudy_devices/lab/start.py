@@ -17,7 +17,7 @@ from typing import Literal
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.lab import changes, holder, locks, maintenance, memory, qemu_process, quota
 from understudy_devices.lab.hardware import Hardware
-from understudy_devices.lab.monitor import Gone, Monitor, NotRunning, Silent
+from understudy_devices.lab.monitor import NO_ROOM, Gone, Monitor, Silent
 from understudy_devices.lab.store import Team
 
 LOCK_SECONDS = 60
@@ -105,11 +105,11 @@ def _goes_on(team: Team) -> bool:
     RunFailed if its VM runs.  A QEMU that cannot go on is ended.
     """
     try:
-        monitor = Monitor(team.folder)
-    except NotRunning:
-        return False
+        monitor = qemu_process.find(team)
     except Silent as error:
         raise RunFailed(f"{team.name}: {error}") from None
+    if not monitor:
+        return False
     with monitor:
         status = monitor.status()
         if status == "running":
@@ -117,6 +117,8 @@ def _goes_on(team: Team) -> bool:
         if status in NOT_YET or status in BROKEN or (status == SAVED and memory.exists(team)):
             qemu_process.end(monitor)
             return False
+        if status == NO_ROOM:
+            quota.check(team)
         with suppress(Gone):  # none is under way
             monitor.do("migrate_cancel")
         memory.drop(team)

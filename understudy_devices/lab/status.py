@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from understudy_devices.lab import holder, locks, memory, quota
 from understudy_devices.lab.holder import Holder
-from understudy_devices.lab.monitor import Monitor, NotRunning, Silent
+from understudy_devices.lab.monitor import NO_ROOM, Monitor, NotRunning, Silent
 from understudy_devices.lab.store import Lab, Team
 
 ANSWER_SECONDS = 2
 BLOCK_BYTES = 512  # of st_blocks
 WORDS = {
     "running": "running",
-    "io-error": "no room",
+    NO_ROOM: "no room",
     "prelaunch": "starting",
     "inmigrate": "starting",
     "postmigrate": "suspending",

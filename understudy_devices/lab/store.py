@@ -108,6 +108,13 @@ def check_name(name: str) -> None:
         raise UserError(f'lab "{name}": write {TEAM_RULE}')
 
 
+def check_new(labs: Path, name: str) -> None:
+    """Raise UserError if no lab of that name can be made."""
+    check_name(name)
+    if (labs / name).exists():
+        raise UserError(f"{labs / name}: already there; take another name")
+
+
 def create(
     labs: Path,
     name: str,
@@ -119,10 +126,8 @@ def create(
 
     UserError if there is such a lab, or if the base cannot be used.
     """
-    check_name(name)
+    check_new(labs, name)
     final = labs / name
-    if final.exists():
-        raise UserError(f"{final}: already there; take another name")
     virtual_bytes = source.check()
     try:
         labs.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Runs cards/drivers/NAME_demo with a card's reference driver in a VM; writes the demo's pictures
-and the register log to a folder.
+"""Runs cards/drivers/NAME_demo with a card's driver in a VM; writes the demo's pictures and the
+register log to a folder.
+
+The driver is cards/drivers/NAME_driver.c.  If the demo has the line `# driver: MODULE`, it is this
+module of the stock kernel.  The lines `# modules: A B` and `# programs: A (PACKAGE) B` name further
+modules of the kernel, and programs of Debian, that the demo needs.
 """
 
+import re
 import socket
 import threading
 from collections.abc import Callable
@@ -15,10 +20,21 @@ from PIL import Image
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.programs import compiled_for_guest
 from understudy_devices.cards import specification
-from understudy_devices.cards.journal import journal
 from understudy_devices.cards.register_log import lines
-from understudy_devices.platforms.vm import card_modules, card_programs, machine, packages, qemu
+from understudy_devices.platforms.vm import (
+    card_modules,
+    card_programs,
+    debian_programs,
+    machine,
+    packages,
+    qemu,
+)
+from understudy_devices.referee import kept_files
+from understudy_devices.referee.findings import found, noted
+from understudy_devices.referee.recording import Recording
 
+ASKED = re.compile(r"# (driver|modules|programs): (.+)")
+STEM = "demo"
 VNC_HOST, VNC_PORT = "127.0.0.1", 5900
 
 ON_VNC = """
@@ -28,11 +44,10 @@ HOLD=5
 SCRIPT = """
 insmod /card.ko || exit 4
 [ -e /dev/vgpu0 ] && vcd --card /dev/vgpu0 $SCREEN --ppm /out &
-insmod /driver.ko || exit 1
+[ ! -e /driver.ko ] || insmod /driver.ko || exit 1
 export HOLD
-sh /demo > /out/said || exit 2
-rmmod {name}_driver || exit 3
-cat /dev/vpcib > /out/journal
+sh /demo > /out/said 2>&1 || {{ tail -1 /out/said; exit 2; }}
+rmmod {driver} || exit 3
 """
 STEPS = {
     1: "its driver does not load",
@@ -66,28 +81,43 @@ def demonstrate(
     card = specification.load(name)
     folder = specification.file_of(name).parent / "drivers"
     source, demo = folder / f"{card.name}_driver.c", folder / f"{card.name}_demo"
-    for needed in (source, demo):
+    needs = _needs(demo)
+    for needed in [demo] if needs.driver else [source, demo]:
         if not needed.exists():
             raise UserError(f"{needed}: not there, so {card.name} has no demo")
     kernel = packages.fetch_kernel()
+    own = {} if needs.driver else {"driver.ko": card_modules.driver(kernel, source, card)}
+    for program, package in needs.programs:
+        own |= debian_programs.files(program, package)
+    hardware = qemu.Machine() if vnc is None else _with_display(vnc)
+    kept_files.begin(name, out)
+    recording = Recording(hardware, out / f"{STEM}.journal")
+    bus = " ".join(f"{key}={value}" for key, value in recording.parameters().items())
     vm = machine.Vm(
-        ("" if vnc is None else ON_VNC) + SCRIPT.format(name=card.name),
-        {"vpcib": ""} if vnc is None else {"vpcib": "", "bochs": ""},
+        ("" if vnc is None else ON_VNC)
+        + SCRIPT.format(driver=needs.driver or f"{card.name}_driver"),
         {
+            "vpcib": bus,
+            **dict.fromkeys(needs.modules if vnc is None else ("bochs", *needs.modules), ""),
+        },
+        {
+            **own,
             "card.ko": card_modules.card(kernel, name),
-            "driver.ko": card_modules.driver(kernel, source, card),
             "demo": demo,
             "bin/vcd": compiled_for_guest(card_programs.vcd(card)),
             "bin/draw_triangles": compiled_for_guest(card_programs.draw_triangles(card)),
         },
-        qemu.Machine() if vnc is None else _with_display(vnc),
+        hardware,
+        began=recording.begin,
+        salvage=recording.end,
     )
     result = machine.run(vm, kernel, heard, stop)
     if result.exit_code:
         last = result.console.strip().splitlines()[-1:]
         raise RunFailed(f"{card.name}: {STEPS.get(result.exit_code)}: {' '.join(last)}")
-    accesses = journal(result.out["journal"])
-    out.mkdir(parents=True, exist_ok=True)
+    accesses, missed = recording.kept()
+    findings = found(card, accesses, whole=not missed)
+    kept_files.judge(out, STEM, tuple(findings), tuple(noted(accesses)), missed)
     log = out / "register-log.txt"
     log.write_text("".join(f"{line}\n" for line in lines(card, accesses)))
     frames = [name for name in sorted(result.out) if name.endswith(".ppm")]
@@ -96,6 +126,25 @@ def demonstrate(
         Image.open(BytesIO(result.out[frame])).save(picture)
     output = result.out["said"].decode(errors="replace")
     return Demonstration(output, (*pictures, log), len(accesses))
+
+
+@dataclass(frozen=True)
+class _Needs:
+    """What the first lines of a demo ask for: the kernel's driver, if it is not the card's own; all
+    modules of the kernel; and programs with their packages."""
+
+    driver: str | None
+    modules: tuple[str, ...]
+    programs: tuple[tuple[str, str], ...]
+
+
+def _needs(demo: Path) -> _Needs:
+    lines = demo.read_text().splitlines() if demo.exists() else []
+    asked = {match[1]: match[2] for line in lines if (match := ASKED.fullmatch(line))}
+    driver = asked.get("driver")
+    modules = asked.get("modules", "").split()
+    programs = re.findall(r"(\S+)(?: \((\S+)\))?", asked.get("programs", ""))
+    return _Needs(driver, tuple([*modules, driver] if driver else modules), tuple(programs))
 
 
 def _with_display(vnc: int) -> qemu.Machine:

@@ -15,7 +15,7 @@ from understudy_devices.cards.journal import (
     Journal,
     What,
 )
-from understudy_devices.cards.model import Buffer, Card, Interrupt, RegisterField
+from understudy_devices.cards.model import Buffer, Card, RegisterField
 from understudy_devices.cards.shadow import Part, Places
 
 HANDLERS = {
@@ -110,14 +110,14 @@ def stores(run: Run) -> Iterator[Event]:
     return (event for event in run.events if event.what == What.STORE and not event.absent)
 
 
-def acknowledges(card: Card, event: Event, interrupt: Interrupt) -> bool:
+def acknowledges(card: Card, event: Event, status: str) -> bool:
     """Return whether the event clears the cause.
 
     A status bit that neither a written 1 nor a read clears becomes 0 when its cause ends; the
     journal then has a RAISED record.
     """
-    access = field_of(card, interrupt.status).access
-    bits = bits_of(event, interrupt.status)
+    access = field_of(card, status).access
+    bits = bits_of(event, status)
     if access == "w1c":
         return event.what == What.STORE and bool(bits.value)
     if access == "rc":

@@ -78,6 +78,9 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
     card that was pulled out has no causes.
     """
     for index, interrupt in enumerate(run.card.interrupts):
+        status = interrupt.status
+        if status is None:
+            continue
         reason: _Reason | None = None
         values = Values(run.card)
         for event in run.to_the_end:
@@ -89,10 +92,10 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
                 continue
             elif event.what == What.HANDLED:
                 reason.handled = True
-            elif event.what == What.REMOVED or acknowledges(run.card, event, interrupt):
+            elif event.what == What.REMOVED or acknowledges(run.card, event, status):
                 reason = None
             elif event.what == What.LOAD:
-                if bits_of(event, interrupt.status).value:
+                if bits_of(event, status).value:
                     reason.seen = True
                     reason.seen_by |= set() if event.context in HANDLERS.values() else {event.pid}
             elif event.what == What.UNBOUND or (
@@ -100,7 +103,7 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
             ):
                 too_late = reason.seen and event.pid not in reason.seen_by
                 if reason.handled and (event.what == What.UNBOUND or too_late):
-                    text = f"{interrupt.status} is handled and not cleared"
+                    text = f"{status} is handled and not cleared"
                     yield Finding("missing acknowledge", reason.since, text)
                 reason = None
 
@@ -113,13 +116,16 @@ def left_enabled(run: Run) -> Iterator[Finding]:
             values.store(part)
         if event.what == What.UNBOUND and not event.absent:
             for interrupt in run.card.interrupts:
-                if _is_set(run.card, values, interrupt.enable):
+                if interrupt.enable and _is_set(run.card, values, interrupt.enable):
                     yield Finding(
                         "interrupts left enabled", event.number, f"{interrupt.enable} is set"
                     )
 
 
-def _is_set(card: Card, values: Values, place: str) -> bool:
+def _is_set(card: Card, values: Values, place: str | None) -> bool:
+    """Return whether the enable bit is set, or there is none."""
+    if place is None:
+        return True
     return bool(values[place.partition(".")[0]] & field_of(card, place).bits.mask)
 
 

@@ -123,10 +123,10 @@ def none_after_work(run: Run) -> Iterator[Finding]:
                 yield Finding("IRQ_NONE after work", event.number, text)
         elif event.context == Context.HARD_INTERRUPT and event.parts and not event.absent:
             for index, interrupt in enumerate(run.card.interrupts):
-                if causes.get(event.cpu, 0) >> index & 1 and acknowledges(
-                    run.card, event, interrupt
-                ):
-                    cleared[event.cpu] = interrupt.status
+                status = interrupt.status
+                caused = causes.get(event.cpu, 0) >> index & 1
+                if status and caused and acknowledges(run.card, event, status):
+                    cleared[event.cpu] = status
 
 
 def wrong_width(run: Run) -> Iterator[Finding]:

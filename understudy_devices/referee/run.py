@@ -17,19 +17,13 @@ from pathlib import Path
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.base.programs import compiled_for_guest
 from understudy_devices.cards import specification
-from understudy_devices.cards.journal import (
-    NOTHING_KEPT,
-    Journal,
-    Kept,
-    bytes_outside,
-    kept_outside,
-)
+from understudy_devices.cards.journal import Journal, Kept
 from understudy_devices.cards.model import Card
 from understudy_devices.platforms.vm import card_modules, card_programs, machine, packages, qemu
 from understudy_devices.referee.events import DETAILS, Finding
 from understudy_devices.referee.findings import found, noted
+from understudy_devices.referee.recording import Recording
 
-JOURNAL_RECORDS = 2**20
 EXERCISE_SECONDS = 120
 LOADING_SECONDS = 15
 REMOVED_AFTER_SECONDS = (0.1, 1.0)
@@ -173,25 +167,20 @@ def run(
     setting: Setting,
     heard: Notify = lambda line: None,
     stop: threading.Event | None = None,
+    journal: Path | None = None,
 ) -> Outcome:
-    """Run a built driver once; RunFailed only if the VM itself fails."""
+    """Run a built driver once; RunFailed only if the VM itself fails.
+
+    `journal`: a file that gets the journal's records while the VM runs.
+    """
     hardware = qemu.Machine(
         clock="virtual" if setting.cpus == 1 else "wall",
         cpus=setting.cpus,
         memory_mib=MEMORY_MIB,
         devices=qemu.GUARDED,
     )
-    at = qemu.wire_bytes(hardware) - bytes_outside(JOURNAL_RECORDS)
-    journals = [NOTHING_KEPT]
-
-    def salvage(wire: Path) -> None:
-        journals.append(kept_outside(wire, at, JOURNAL_RECORDS))
-
-    parameters = {
-        "journal_records": JOURNAL_RECORDS,
-        "journal_at": qemu.wire_address(hardware) + at,
-        "races": setting.seed,
-    }
+    recording = Recording(hardware, journal)
+    parameters = {**recording.parameters(), "races": setting.seed}
     vm = machine.Vm(
         script(subject.driver, setting),
         {"vpcib": " ".join(f"{name}={value}" for name, value in parameters.items())},
@@ -203,13 +192,14 @@ def run(
             "bin/draw_triangles": compiled_for_guest(card_programs.draw_triangles(subject.card)),
         },
         hardware,
-        salvage=salvage,
+        began=recording.begin,
+        salvage=recording.end,
     )
     try:
         result = machine.run(vm, packages.fetch_kernel(), heard, stop)
     except RunFailed as error:
-        return _died(subject, setting, error, journals[-1])
-    accesses, missed = journals[-1]
+        return _died(subject, setting, error, recording.kept())
+    accesses, missed = recording.kept()
     log = result.out["dmesg"].decode(errors="replace")
     findings = [*found(subject.card, accesses, not missed, log), *_complaints(log)]
     if result.exit_code:

@@ -33,6 +33,7 @@ RANKS = 10_000  # a multiple of 1000, so that p99.9 is exact
 TYPES = {np.dtype(name): name for name in ("u1", "u2", "u4", "f8")}
 UNKNOWN = 255
 ALIGNED = 8
+MOST = 2**53  # in a double
 
 Ints = npt.NDArray[np.int64]
 Column = npt.NDArray[Any]
@@ -57,7 +58,8 @@ def timed(requests: pl.DataFrame, slowdown: float) -> pl.DataFrame:
     column = pl.col
     modelled = column("due_ns") - (column("model_service_ns") * slowdown).round().cast(pl.Int64)
     begun = (
-        requests.drop_nulls(["arrival_ns", "dispatch_ns", "completion_ns"])
+        requests.lazy()
+        .drop_nulls(["arrival_ns", "dispatch_ns", "completion_ns"])
         .with_columns(dispatch_ns=pl.max_horizontal("arrival_ns", "dispatch_ns"))
         .with_columns(completion_ns=pl.max_horizontal("dispatch_ns", "completion_ns"))
         .with_columns(start_ns=pl.max_horizontal("dispatch_ns", modelled))
@@ -68,14 +70,16 @@ def timed(requests: pl.DataFrame, slowdown: float) -> pl.DataFrame:
         begun = begun.with_columns(
             (column(name) / slowdown).round().cast(pl.Int64) for name in times
         )
-    first = min(0, begun["arrival_ns"].min() or 0)
-    return begun.sort("arrival_ns", maintain_order=True).select(
-        column(times) - first,
+    known = begun.sort("arrival_ns", maintain_order=True).select(
+        *times,
         column("sector", "sectors", "owner").fill_null(0).cast(pl.Int64),
         column("op").cast(OPS).to_physical().fill_null(len(OPS.categories) - 1),
         column("reason").cast(REASONS).to_physical().fill_null(UNKNOWN),
         column("hit").fill_null(value=False),
     )
+    rows = known.collect()
+    first = rows["arrival_ns"][0] if rows.height else 0
+    return rows if first >= 0 else rows.with_columns(column(times) - first)
 
 
 def responses_ns(rows: pl.DataFrame) -> Ints:
@@ -84,7 +88,10 @@ def responses_ns(rows: pl.DataFrame) -> Ints:
 
 
 def packed(runs: Sequence[Run], capacity_sectors: int, device: Device | None) -> bytes:
-    """Return the runs, on a disk of this size; its curves are shown if the device is known."""
+    """Return the runs, on a disk of this size; its curves are shown if the device is known.
+
+    ValueError: a number is not from 0 to MOST.
+    """
     pieces: list[bytes] = []
     text = json.dumps(
         {
@@ -103,8 +110,10 @@ def _run(run: Run, pieces: list[bytes]) -> dict[str, Any]:
     return {
         "name": run.name,
         "requests": run.requests,
-        "columns": {name: _put(values, pieces) for name, values in _columns(run.rows)},
-        "responses": None if run.responses is None else _put(_ranks(run.responses), pieces),
+        "columns": {name: _put(name, values, pieces) for name, values in _columns(run.rows)},
+        "responses": None
+        if run.responses is None
+        else _put("responses", _ranks(run.responses), pieces),
     }
 
 
@@ -120,9 +129,11 @@ def _columns(rows: pl.DataFrame) -> Iterable[tuple[str, Column]]:
         yield name, rows[name].to_numpy()
 
 
-def _put(values: Column, pieces: list[bytes]) -> tuple[str, int, int]:
-    """Add numbers from 0 to 2^53 to the pieces; return their type, place and length."""
-    most = int(values.max(initial=0))
+def _put(name: str, values: Column, pieces: list[bytes]) -> tuple[str, int, int]:
+    """Add numbers to the pieces; return their type, place and length."""
+    least, most = int(values.min(initial=0)), int(values.max(initial=0))
+    if least < 0 or most > MOST:
+        raise ValueError(f"{name} is {least if least < 0 else most}")
     narrow = next((np.dtype(name) for name in ("u1", "u2", "u4") if not most >> 8 * int(name[1])),
                   np.dtype("f8"))  # fmt: skip
     place = sum(map(len, pieces))

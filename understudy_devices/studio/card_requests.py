@@ -13,15 +13,12 @@
 | POST /api/rdl | {"text"}: the specification's text from SystemRDL, or its mistakes |
 """
 
-from collections.abc import Awaitable, Callable
-from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
 from anyio.to_thread import run_sync
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from understudy_devices.base.errors import RunFailed, UserError
@@ -30,10 +27,10 @@ from understudy_devices.cards.difference import difference
 from understudy_devices.cards.yaml_text import yaml_text
 from understudy_devices.course import card as course_card
 from understudy_devices.studio import draft
+from understudy_devices.studio.answers import Refused, answering
 from understudy_devices.studio.cards import ConflictError, Library, Saved
 from understudy_devices.studio.rdl_file import imported
 
-Answer = Callable[["Cards", Request], Awaitable[dict[str, Any]]]
 NO_CARD = "no such card: look at the list again"
 
 
@@ -71,35 +68,6 @@ class Check(BaseModel):
 
     text: str
     document: dict[str, Any] | None = None
-
-
-class Refused(Exception):  # noqa: N818 - an answer, not a fault
-    """An answer with this status."""
-
-    def __init__(self, error: str, status: int, **more: Any) -> None:
-        super().__init__(error)
-        self.answer = JSONResponse({"error": error, **more}, status)
-
-
-def answering(method: Answer) -> Callable[["Cards", Request], Awaitable[Response]]:
-    """Return the method with its answer, or what is wrong, as a response."""
-
-    @wraps(method)
-    async def answer(cards: "Cards", request: Request) -> Response:
-        try:
-            return JSONResponse(await method(cards, request))
-        except Refused as refused:
-            return refused.answer
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])
-            return JSONResponse({"error": f"{place or 'the request'}: {first['msg']}"}, 400)
-        except UserError as error:
-            return JSONResponse({"error": str(error)}, 400)
-        except RunFailed as error:
-            return JSONResponse({"error": str(error)}, 409)
-
-    return answer
 
 
 class Cards:
@@ -140,6 +108,7 @@ class Cards:
                 listed.append({"name": name, "mistakes": mistakes})
         begin = {name: file.read_text() for name, file in specification.catalogue().items()}
         return {
+            "folder": str(self._library.folder),
             "cards": listed,
             "begin": begin,
             "varied": list(course_card.ORIGINALS),

@@ -109,16 +109,19 @@ class Library:
         """Write a card and commit it.
 
         base: the revision that the text is based on; None: a new card. Raise ConflictError if the
-        card has another one.
+        card has another one, unless it has this text already. RunFailed if the disk is full: the
+        file is the old one or the new one, and the same save may be tried again.
         """
         file = self._file(name)
         if len(text.encode()) > BYTES_MAX:
             raise UserError(f"longer than {BYTES_MAX:,} bytes: no specification; shorten it")
         with self._locked():
             now = self.read(name)
-            if (now.revision if now else None) != base:
+            is_saved = now is not None and now.text == text  # a save that could not commit
+            if not is_saved and (now.revision if now else None) != base:
                 raise ConflictError(now)
-            self._commit(name, ELSEWHERE)
+            if not is_saved:
+                self._commit(name, ELSEWHERE)
             with scratch.replacing(file) as temporary:
                 temporary.write_bytes(text.encode())
             self._commit(name, " ".join(message.split())[:MESSAGE_LETTERS] or f"Save {name}")

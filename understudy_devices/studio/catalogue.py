@@ -21,7 +21,7 @@ from understudy_devices.api import options
 from understudy_devices.ask.device import Device
 from understudy_devices.ask.experiment import Run
 from understudy_devices.ask.parameters import KEY, Parameter, Parameters
-from understudy_devices.ask.policies import PREFETCH, REPLACEMENT
+from understudy_devices.ask.policies import KINDS, PREFETCH, REPLACEMENT
 from understudy_devices.ask.schedulers import taken
 from understudy_devices.ask.setting import OnSim
 from understudy_devices.ask.tunables import following
@@ -37,7 +37,7 @@ from understudy_devices.native.drive import Drive
 
 # The workloads whose simulated version needs no file of the user's.
 OFFERED = ("random", "sequential", "surge-direct", "surge-buffered", "concurrent-read", "poisson")
-LEFT_OUT = ("weights", "virtual_bytes", "prefetch", "replacement")
+LEFT_OUT = ("weights", "virtual_bytes")
 _OF_DEVICE: dict[str, Any] = {each.name: each.default for each in dataclasses.fields(Device)}
 CAPACITY_BYTES: int = _OF_DEVICE["virtual_bytes"]
 
@@ -125,6 +125,8 @@ def _options(slots: Iterable[type[Parameters]]) -> list[dict[str, Any]]:
 
 
 def _option(field: "dataclasses.Field[Any]", declared: Parameter) -> dict[str, Any]:
+    if field.name in KINDS:
+        return _choice(field.name, declared)
     default = None if field.default is dataclasses.MISSING else field.default
     return {
         "field": field.name,
@@ -135,6 +137,23 @@ def _option(field: "dataclasses.Field[Any]", declared: Parameter) -> dict[str, A
         "high": None if declared.high is None else str(declared.high),
         "unit": declared.unit,
         "default": default,
+    }
+
+
+def _choice(field: str, declared: Parameter) -> dict[str, Any]:
+    """Return the option of a policy, whose value is the place of one of the project's names."""
+    kind = KINDS[field]
+    names = kind.ours()
+    return {
+        "field": field,
+        "option": declared.option,
+        "help": declared.help,
+        "kind": "choice",
+        "choices": names,
+        "low": 0,
+        "high": str(len(names) - 1),
+        "unit": "",
+        "default": names.index(kind.default),
     }
 
 

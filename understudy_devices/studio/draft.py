@@ -54,7 +54,7 @@ class Draft:
         """Return what the designer shows."""
         return {
             "text": self.text,
-            "document": _safe(self.document),
+            "document": safe(self.document),
             "mistakes": [
                 {"line": one.line, "place": list(one.place), "reason": one.reason}
                 for one in self.mistakes
@@ -114,12 +114,12 @@ def edited(text: str, document: dict[str, Any]) -> str:
     return written.getvalue()
 
 
-def _safe(node: Any) -> Any:
+def safe(node: Any) -> Any:
     """Return a document without numbers that JavaScript would round: they become text."""
     if isinstance(node, dict):
-        return {key: _safe(value) for key, value in node.items()}
+        return {key: safe(value) for key, value in node.items()}
     if isinstance(node, list):
-        return [_safe(value) for value in node]
+        return [safe(value) for value in node]
     is_long = type(node) is int and abs(node) > SAFE_MOST
     return hex(node) if is_long else node
 

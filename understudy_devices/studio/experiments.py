@@ -33,7 +33,8 @@ from understudy_devices.base import scratch
 from understudy_devices.base.errors import UserError
 
 FOLDER = ".studio"
-WRITE = ("predict", "sweep", "consolidate", "place")  # a run folder
+WRITE = ("predict", "sweep", "consolidate", "place", "card")  # a run folder
+OF_CARDS = ("demo", "test")
 COMMANDS = (*WRITE, "compare-runs")
 WORDS_MOST = 200
 LETTERS_MOST = 2000
@@ -149,6 +150,11 @@ def check(folder: Path, words: Sequence[str]) -> None:
         given = words[0] if words else "no command"
         raise UserError(
             f"{given}: the studio starts {', '.join(COMMANDS)}; type others in a terminal"
+        )
+    if words[0] == "card" and not set(words[1:2]) & set(OF_CARDS):
+        given = " ".join(words[:2])
+        raise UserError(
+            f"{given}: the studio starts card demo and card test; type others in a terminal"
         )
     if len(words) > WORDS_MOST or any(len(word) > LETTERS_MOST for word in words):
         raise UserError(

@@ -21,6 +21,7 @@ from understudy_devices.studio import runs
 from understudy_devices.traces.read import REQUESTS
 
 MOST = 2_000_000
+READ = 20_000_000  # the requests of a run that has more are not read
 
 
 def listed(run: Path) -> dict[str, Any]:
@@ -36,14 +37,15 @@ def packed(run: Path, scheduler: str, seed: int) -> bytes:
     """Return the requests of one run (show/views.py)."""
     _check(run)
     known = result_files.load(run)
-    requests, _, slowdown = recorded.of(run, scheduler, str(seed))
-    rows = views.timed(requests, slowdown)
-    shown = views.Run(scheduler, rows.head(MOST), rows.height, _responses(rows))
-    return views.packed([shown], known.runs[0].capacity_sectors, _device(known))
-
-
-def _responses(rows: pl.DataFrame) -> views.Ints | None:
-    return views.responses_ns(rows) if rows.height > MOST else None
+    requests, _, slowdown = recorded.of(run, scheduler, str(seed), READ)
+    try:
+        rows = views.timed(requests, slowdown)
+        responses = views.responses_ns(rows) if rows.height > MOST else None
+        shown = views.Run(scheduler, rows.head(MOST), rows.height, responses)
+        return views.packed([shown], int(known.runs[0].capacity_sectors), _device(known))
+    except (ValueError, TypeError, OverflowError, pl.exceptions.PolarsError) as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(f"{REQUESTS} has impossible numbers ({reason}); run it again") from error
 
 
 def _check(run: Path) -> None:

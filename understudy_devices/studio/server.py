@@ -15,7 +15,7 @@
 | GET /api/experiments/NUMBER/events | server-sent events: `log` for each line, `ended` |
 | POST /api/experiments/NUMBER/cancel | interrupt it |
 
-and those of cards (card_requests.py).
+and those of cards (card_requests.py) and of their runs (journal_requests.py).
 
 An error is {"error": LINE}, with a status of 4xx.
 """
@@ -40,6 +40,7 @@ from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.studio import comparison, experiments, recorded_runs, runs
 from understudy_devices.studio.card_requests import Cards
 from understudy_devices.studio.experiments import RUNNING, Experiment
+from understudy_devices.studio.journal_requests import Journals
 from understudy_devices.studio.safety import Guard
 
 LOOK_SECONDS = 0.25
@@ -76,6 +77,7 @@ def application(folder: Path, page: Path, token: str, port: int) -> Guard:
         Route("/api/experiments/{number}/events", api.events),
         Route("/api/experiments/{number}/cancel", api.cancel, methods=["POST"]),
         *Cards(folder).routes(),
+        *Journals(folder).routes(),
         Mount("/", StaticFiles(directory=page, html=True)),
     ]
     return Guard(Starlette(routes=routes), token, port)

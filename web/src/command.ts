@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /** The command that does the same as the page. */
-import type { Catalogue, Option, Values } from "./simulator/catalogue.ts";
+import { wordOf, type Catalogue, type Option, type Values } from "./simulator/catalogue.ts";
 
 export interface Setting {
   workload: string;
@@ -26,7 +26,7 @@ export function commandOf(catalogue: Catalogue, setting: Setting): string {
   words.push(`--schedulers ${setting.schedulers.join(",")}`);
   for (const option of optionsOf(catalogue, setting.workload)) {
     const value = setting.values[option.field];
-    if (value != null && value !== option.default) words.push(`${option.option} ${value}`);
+    if (value != null && value !== option.default) words.push(`${option.option} ${wordOf(option, value)}`);
   }
   return words.join(" ");
 }

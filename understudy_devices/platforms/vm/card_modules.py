@@ -34,8 +34,8 @@ def card(kernel: Kernel, name: str | Path) -> Path:
     """Build the module card_NAME, which acts as the card: the device of kernel/vgpu with the card's
     specification. Return the module's path.
 
-    NAME.c in the specification's folder defines the card's behaviour; without that file the card's
-    registers have no special behaviour.
+    NAME.c in the specification's folder defines the card's behaviour, with further files in the
+    folder NAME if it is large; without NAME.c the card's registers have no special behaviour.
 
     UserError with the compiler's messages if it does not compile.
     """
@@ -49,8 +49,12 @@ def card(kernel: Kernel, name: str | Path) -> Path:
     }
     globs = ("core/port.h", "core/cards/*.[ch]", "kernel/vgpu/*.[ch]", "kernel/vpcib/*.h", KBUILD)
     place = f"cards/{spec.name}.c"
+    further = {
+        f"cards/{spec.name}/{file.name}": _read(file)
+        for file in sorted(source.with_suffix("").glob("*.[ch]"))
+    }
     exported = {f"base/{EXPORTED}": (base(kernel) / EXPORTED).read_bytes()}
-    files = {**sources.matching(*globs), place: text, **headers}
+    files = {**sources.matching(*globs), place: text, **further, **headers}
     try:
         stranger = sandbox.stranger(source)
         built_in = built(kernel, part, files, exported, f"{part}.ko", stranger=stranger)

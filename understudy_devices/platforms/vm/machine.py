@@ -50,6 +50,8 @@ class Vm:
     ahead: Stage = field(default_factory=Stage)
     keeps_rules: bool = False
     """Whether a scheduler that breaks a rule ends the run."""
+    began: Callable[[Path], None] = lambda wire: None
+    """Called with the wire before the guest begins."""
     salvage: Callable[[Path], None] = lambda wire: None
     """Called with the wire when the guest has ended, even if it has died."""
 
@@ -387,6 +389,7 @@ class _Run:
 
     @contextlib.contextmanager
     def _salvaged(self, folder: Path) -> Iterator[None]:
+        self._vm.began(folder / "wire")
         try:
             yield
         finally:

@@ -6,6 +6,7 @@ import type { Part } from "./document";
 import type { Schema } from "./schema";
 
 export interface Listed {
+  folder: string;
   cards: { name: string; mistakes?: number; error?: string }[];
   begin: { [name: string]: string };
   varied: string[];

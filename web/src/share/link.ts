@@ -6,7 +6,7 @@
  */
 import { optionsOf, type Setting } from "../command.ts";
 import { OWN } from "../own/name.ts";
-import { wrongWith, type Catalogue } from "../simulator/catalogue.ts";
+import { wordOf, wrongWith, type Catalogue } from "../simulator/catalogue.ts";
 
 const VERSION = "1";
 const LINK_LENGTH = 100_000; // characters; some programs cut longer addresses off
@@ -31,7 +31,7 @@ export async function fragmentOf(catalogue: Catalogue, shared: Shared): Promise<
   });
   for (const option of optionsOf(catalogue, shared.workload)) {
     const value = shared.values[option.field];
-    if (value != null) words.set(option.option.replace(/^--/, ""), `${value}`);
+    if (value != null) words.set(option.option.replace(/^--/, ""), wordOf(option, value));
   }
   if (shared.source !== null) words.set("source", await packed(shared.source));
   const fragment = `#${words}`;
@@ -78,7 +78,7 @@ export async function sharedBy(catalogue: Catalogue, fragment: string): Promise<
   for (const option of optionsOf(catalogue, workload)) {
     const given = take(option.option.replace(/^--/, ""));
     if (given === undefined) continue;
-    const value = given.trim() ? Number(given) : NaN;
+    const value = option.choices?.indexOf(given) ?? (given.trim() ? Number(given) : NaN);
     if (!Number.isFinite(value)) throw new BadLink(`${option.option}: ${quoted(given)} is no number`);
     const wrong = wrongWith(option, value);
     if (wrong) throw new BadLink(wrong);

@@ -5,7 +5,9 @@ export interface Option {
   field: string;
   option: string;
   help: string;
-  kind: "int" | "float" | "text";
+  kind: "int" | "float" | "text" | "choice";
+  /** The names of a choice; its value is the place of one of them. */
+  choices?: string[];
   low: number | null;
   high: string | null;
   unit: string;
@@ -59,8 +61,17 @@ export interface Files {
 
 export type Values = Record<string, number | null>;
 
+/** Return a value as the command has it. */
+export function wordOf(option: Option, value: number): string {
+  return option.choices?.[value] ?? `${value}`;
+}
+
 /** Return what is wrong with a value, in words for people, or null. */
 export function wrongWith(option: Option, value: number): string | null {
+  if (option.choices)
+    return option.choices[value] === undefined
+      ? `${option.option}: choose from ${option.choices.join(", ")}`
+      : null;
   if (option.kind === "int" && !Number.isInteger(value))
     return `${option.option}: ${value} is not a whole number`;
   if (option.kind === "int" && !Number.isSafeInteger(value))

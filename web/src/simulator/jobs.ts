@@ -67,6 +67,7 @@ export function jobOf(question: Question, around: Surroundings): Job {
   const value = reader(question, around.catalogue);
   const processes = value("processes");
   const { engine, parameters, layout, cache } = simulated(question, value, around);
+  checkPolicies(question, cache, around.catalogue);
   const { name, disk } = around;
   const scheduler = around.part("scheduler", question.scheduler);
   if (scheduler.needsModel && name.is_array)
@@ -75,7 +76,7 @@ export function jobOf(question: Question, around: Surroundings): Job {
   const depth = value("queue_depth") || name.servers;
   const numbers: Record<string, bigint> = {
     "input.requests": BigInt(value("requests")),
-    "input.max_pending": BigInt(mostPending(question, processes, cache, depth)),
+    "input.max_pending": BigInt(mostPending(question, processes, cache, depth, around.catalogue)),
     "input.merge_sectors": BigInt(name.is_array ? 0 : LINUX_MAX_SECTORS),
     "input.gap_ns": scaled(1000, value("gap_us")),
     "input.ask_ns": scaled(1000, value("ask_us")),
@@ -109,7 +110,9 @@ export function jobOf(question: Question, around: Surroundings): Job {
     numbers["input.cache.read_ahead_pages"] = BigInt(
       Math.floor((cache.readAheadKib * KIB) / cache.pageBytes),
     );
-    Object.assign(job, around.catalogue.policies);
+    const { prefetcher, replacer } = around.catalogue.policies;
+    job.prefetcher = choiceOf(question, "prefetch", around.catalogue) ?? prefetcher;
+    job.replacer = choiceOf(question, "replacement", around.catalogue) ?? replacer;
     for (const kind of ["prefetcher", "replacer"] as const)
       arrays[`input.cache.policies.${kind}_tunables`] = chosen(
         around.part(kind, job[kind]!).tunables,
@@ -129,6 +132,27 @@ function ofDrive(name: DiskName, depth: number, seed: number): Record<string, bi
     queue_depth: BigInt(depth),
     queue_age_limit_ns: BigInt(name.queue_age_limit_ns),
   };
+}
+
+/** Refuse policies that would have no effect, as the command does. */
+function checkPolicies(question: Question, cache: Cache | null, catalogue: Catalogue): void {
+  const prefetch = choiceOf(question, "prefetch", catalogue);
+  const isGiven = question.values["read_ahead_kib"] != null;
+  if (prefetch && !(cache && (isGiven || cache.readAheadKib)))
+    throw new Impossible(
+      `--prefetch: ${prefetch} may prefetch nothing: ${question.workload} has a read-ahead of 0; ` +
+        "choose the longest prefetch, as read ahead",
+    );
+  if (choiceOf(question, "replacement", catalogue) && !cache)
+    throw new Impossible(`--replacement: ${question.workload} has no page cache here`);
+}
+
+/** Return the name that was chosen, or null for the default. */
+function choiceOf(question: Question, field: string, catalogue: Catalogue): string | null {
+  const place = question.values[field] ?? null;
+  const workload = catalogue.workloads.find(({ name }) => name === question.workload);
+  const option = workload?.options.find((each) => each.field === field);
+  return place === null || place === option?.default ? null : (option?.choices?.[place] ?? null);
 }
 
 type Reader = (field: string) => number;
@@ -241,10 +265,14 @@ function mostPending(
   processes: number,
   cache: Cache | null,
   depth: number,
+  catalogue: Catalogue,
 ): number {
   if (question.workload === "poisson") return PENDING + depth;
   const each = cache ? 2 + Math.floor((2 * cache.readAheadKib * KIB) / cache.pageBytes) : 2;
-  return Math.min(Math.max(PENDING_LEAST, processes * each), PENDING_MOST);
+  // Another prefetcher may have each page of the cache on its way.
+  const isOther = cache && choiceOf(question, "prefetch", catalogue);
+  const more = isOther ? Math.floor(cache.bytes / cache.pageBytes) : 0;
+  return Math.min(Math.max(PENDING_LEAST, processes * each + more), PENDING_MOST);
 }
 
 function chosen(fields: Field[], values: Record<string, bigint>): bigint[] {

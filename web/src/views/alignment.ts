@@ -35,12 +35,12 @@ export function aligned(a: Recorded, b: Recorded): Aligned {
 }
 
 function rowsIn(a: Recorded, b: Recorded): Uint32Array {
-  const { first, rows } = byOwner(b);
+  const { first, rows, numbers } = byOwner(b);
   const next = first.slice();
   const found = new Uint32Array(a.owner.length).fill(NONE);
   for (let row = 0; row < found.length; row++) {
-    const owner = a.owner[row]!;
-    if (owner + 1 >= first.length) continue;
+    const owner = numbers.get(a.owner[row]!);
+    if (owner === undefined) continue;
     const place = next[owner]!++;
     if (place >= first[owner + 1]!) continue;
     const other = rows[place]!;
@@ -49,16 +49,18 @@ function rowsIn(a: Recorded, b: Recorded): Uint32Array {
   return found;
 }
 
-/** Return all rows by owner and, for each owner, the place of its first row. */
-function byOwner({ owner }: Recorded): { first: Uint32Array; rows: Uint32Array } {
-  const owners = owner.reduce((most, each) => Math.max(most, each + 1), 0);
-  const first = new Uint32Array(owners + 1);
-  for (let row = 0; row < owner.length; row++) first[owner[row]! + 1]!++;
-  for (let i = 0; i < owners; i++) first[i + 1]! += first[i]!;
+/** Return numbers of the owners, all rows by these and, for each, the place of its first row. */
+function byOwner({ owner }: Recorded) {
+  const numbers = new Map<number, number>();
+  for (const each of owner) if (!numbers.has(each)) numbers.set(each, numbers.size);
+  const numbered = owner.map((each) => numbers.get(each)!);
+  const first = new Uint32Array(numbers.size + 1);
+  for (const each of numbered) first[each + 1]!++;
+  for (let i = 0; i < numbers.size; i++) first[i + 1]! += first[i]!;
   const next = first.slice();
   const rows = new Uint32Array(owner.length);
-  for (let row = 0; row < owner.length; row++) rows[next[owner[row]!]!++] = row;
-  return { first, rows };
+  for (let row = 0; row < owner.length; row++) rows[next[numbered[row]!]!++] = row;
+  return { first, rows, numbers };
 }
 
 function firstDifference(a: Recorded, b: Recorded, rows: Uint32Array): number | null {

@@ -41,6 +41,17 @@ export function mechanicsOf({ numbers, arrays }: Disk): Mechanics | null {
   return mechanicsOfCurves(curves, of("device.drive.disk.capacity_sectors"));
 }
 
+/** Return curves that have these mechanics. */
+export function curvesOf({ reach, rate, rotation, inTracks }: Mechanics): Curves {
+  return {
+    intercept_ns: 0,
+    seek: reach.map(([distance, time]) => [distance, time * NS_PER_MS]),
+    transfer: rate.map(([sector, each]) => [sector, (SECTOR_BYTES * PS_PER_S) / (each * 1e6)]),
+    rotation_ns: rotation * NS_PER_MS,
+    in_tracks: inTracks,
+  };
+}
+
 export function mechanicsOfCurves(curves: Curves, capacity: number): Mechanics {
   const { intercept_ns, seek, transfer, rotation_ns, in_tracks } = curves;
   return {

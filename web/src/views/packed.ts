@@ -17,6 +17,7 @@ interface Header {
   runs: {
     name: string;
     requests: number;
+    first?: number;
     columns: Record<(typeof TIMES)[number] | (typeof NUMBERS)[number], Place>;
     responses: Place | null;
   }[];
@@ -24,8 +25,9 @@ interface Header {
 
 export interface Run {
   name: string;
-  /** How many requests the run has; the columns may have fewer, the first ones. */
+  /** How many requests the run has; the columns may have fewer, from `first` on. */
   requests: number;
+  first: number;
   columns: Columns;
   /** Response times of all requests, in ms and in ascending order, if the columns have not all. */
   responses: Float64Array | null;
@@ -44,9 +46,10 @@ export function unpacked(bytes: ArrayBuffer): Packed {
   const take = ([type, place, length]: Place) =>
     new TYPES[type](bytes, begin + place, length) as ArrayLike<number>;
   const { capacity, disk } = header;
-  const runs = header.runs.map(({ name, requests, columns, responses }) => ({
+  const runs = header.runs.map(({ name, requests, first, columns, responses }) => ({
     name,
     requests,
+    first: first ?? 0,
     columns: columnsFrom(
       Object.fromEntries(Object.entries(columns).map(([key, place]) => [key, take(place)])),
     ),

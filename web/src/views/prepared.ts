@@ -10,9 +10,9 @@ export interface Prepared {
 
 export function preparedOf(bytes: ArrayBuffer): Prepared {
   const { capacity, disk, runs } = unpacked(bytes);
-  const prepare = ({ name, columns, requests, responses }: (typeof runs)[number]) => ({
+  const prepare = ({ name, columns, ...more }: (typeof runs)[number]) => ({
     name,
-    recorded: recordedOf(columns, { disk, requests, responses }),
+    recorded: recordedOf(columns, { disk, ...more }),
   });
   return { capacity, runs: runs.map(prepare) };
 }

@@ -30,8 +30,9 @@ export interface Recorded extends Columns {
   dispatches: Float64Array;
   most: Extremes;
   fewest: Extremes;
-  /** How many requests the run has; the rows may be the first of them only. */
+  /** How many requests the run has; the rows may be some of them only, from `first` on. */
   requests: number;
+  first: number;
   /** Response times in ascending order: of all requests, or quantiles of all. */
   responses: Float64Array;
   end: number;
@@ -41,10 +42,11 @@ export interface Recorded extends Columns {
 export interface More {
   disk: Mechanics | null;
   requests?: number;
+  first?: number;
   responses?: Float64Array | null;
 }
 
-export function recordedOf(columns: Columns, { disk, requests, responses }: More): Recorded {
+export function recordedOf(columns: Columns, { disk, requests, first, responses }: More): Recorded {
   const { arrival, dispatch, start, completion, sector, sectors, hit } = columns;
   const begun = orderOf(start);
   const moved = begun.filter((row) => !hit[row] && sectors[row]);
@@ -60,6 +62,7 @@ export function recordedOf(columns: Columns, { disk, requests, responses }: More
     most: extremesOf(countAfter(arrival, dispatches, 1)),
     fewest: extremesOf(countAfter(dispatches, arrival, -1)),
     requests: requests ?? arrival.length,
+    first: first ?? 0,
     responses: responses ?? completion.map((time, i) => time - arrival[i]!).sort(),
     end: completion.reduce((last, time) => Math.max(last, time), 0),
     disk,

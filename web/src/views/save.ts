@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Saves drawings as files: SVG, and PNG with twice the pixels. */
+/** Saves files: drawings as SVG, and as PNG with twice the pixels. */
 import { CanvasPen, SvgPen, type Colours, type Drawing } from "./pen.ts";
 
 const PNG_SCALE = 2;
@@ -35,11 +35,11 @@ export function savePng(
   canvas.toBlob((blob) => blob && save(`${fileName(name)}.png`, blob));
 }
 
-function fileName(name: string): string {
+export function fileName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-|-$/g, "");
 }
 
-function save(name: string, content: Blob): void {
+export function save(name: string, content: Blob): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);
   link.download = name;

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Debian's nvme.ko, unmodified, drives the card nvme: two namespaces with ext4, a queue a processor,
+controller reset, and removal under load.
+
+nvme.ko, nvme-cli and mkfs know nothing of this project, so they are judges of the card.
+"""
+
+import json
+import re
+
+import pytest
+from guests import boot, group, once, text
+
+from understudy_devices.platforms.vm import debian_programs
+from understudy_devices.platforms.vm.machine import Result
+
+pytestmark = group("nvme")
+
+PROGRAMS = {
+    "nvme": "nvme-cli",
+    "mkfs.ext4": "e2fsprogs",
+    "fio": "fio",
+    "lspci": "pciutils",
+}
+SCENARIO = """
+ready() { for _ in $(seq 100); do [ -e "$1" ] && return; sleep 0.1; done; fail "no $1"; }
+ready /dev/nvme0n2
+nvme id-ctrl /dev/nvme0 -o json > /out/id-ctrl.json || fail id-ctrl
+nvme id-ns /dev/nvme0n2 -o json > /out/id-ns.json || fail id-ns
+nvme list-ns /dev/nvme0 > /out/list-ns || fail list-ns
+nvme smart-log /dev/nvme0 -o json > /out/smart.json || fail smart-log
+nvme error-log /dev/nvme0 > /out/errors || fail error-log
+nvme fw-log /dev/nvme0 > /out/firmware || fail fw-log
+nvme get-feature /dev/nvme0 -f 7 > /out/queues || fail get-feature
+nvme show-regs /dev/nvme0 > /out/registers || true
+grep nvme /proc/interrupts > /out/interrupts
+lspci -vv -s 10000:00:00.0 > /out/lspci
+for one in 1 2; do
+	mkfs.ext4 -q /dev/nvme0n$one || fail "mkfs $one"
+	mkdir -p /mnt$one && mount -t ext4 /dev/nvme0n$one /mnt$one || fail "mount $one"
+	head -c 9000000 /dev/urandom > /mnt$one/file
+	sha256sum < /mnt$one/file > /out/sum$one && umount /mnt$one
+done
+put 1 /sys/class/nvme/nvme0/reset_controller
+ready /dev/nvme0n2
+for one in 1 2; do
+	mount -t ext4 -o ro /dev/nvme0n$one /mnt$one || fail "mount again $one"
+	sha256sum < /mnt$one/file > /out/again$one && umount /mnt$one
+done
+fio --name=verified --filename=/dev/nvme0n1 --rw=randrw --bsrange=512-256k --iodepth=16 \\
+	--ioengine=libaio --direct=1 --size=32M --verify=crc32c --verify_fatal=1 \\
+	--numjobs=1 > /out/fio 2>&1 || fail "fio: $(cat /out/fio)"
+blkdiscard /dev/nvme0n1 || nvme dsm /dev/nvme0n1 -d -s 0 -b 65536 || fail discard
+head -c 65536 /dev/nvme0n1 | tr -d '\\000' | wc -c > /out/after-discard
+nvme admin-passthru /dev/nvme0 -o 0xc0 -n 1 --cdw10=80 --cdw12=0x281 --cdw13=1 > /dev/null \\
+	|| fail 'make a fault'
+nvme read /dev/nvme0n1 -s 80 -z 512 -d /sector 2> /out/read && fail 'no error'
+nvme read /dev/nvme0n1 -s 80 -z 512 -d /sector 2> /dev/null || fail 'an error again'
+dd if=/dev/zero of=/dev/nvme0n2 bs=4096 count=100000 oflag=direct 2> /dev/null &
+load=$!
+sleep 0.3
+put 0 /sys/kernel/vpcib/remove
+wait $load
+ls /dev | grep -c '^nvme0n' > /out/left
+put nvme /sys/kernel/vpcib/add
+ready /dev/nvme0n1
+dd if=/dev/nvme0n1 of=/dev/null bs=1M count=8 2> /dev/null || fail 'read after return'
+"""
+
+
+@once
+def driven(processors: int) -> Result:
+    """Boot the VM with the card and Debian's driver."""
+    files = {}
+    for program, package in PROGRAMS.items():
+        files |= debian_programs.files(program, package)
+    modules = {"card_nvme": "", "nvme": "", "ext4": "", "crc32c_generic": ""}
+    return boot(SCENARIO, modules, files=files, cpus=processors, clock="wall", memory_mib=1024)
+
+
+@pytest.fixture(params=[1, 4])
+def run(request: pytest.FixtureRequest) -> Result:
+    """The VM's files, with one and four processors."""
+    return driven(request.param)
+
+
+def test_nvme_cli_sees_the_controller(run: Result) -> None:
+    about = json.loads(run.out["id-ctrl.json"])
+    assert about["mn"].strip() == "Understudy virtual NVMe controller"
+    assert (about["nn"], about["mdts"], about["ver"]) == (2, 5, 0x10400)
+    assert re.findall(r"0x[0-9a-f]+", text(run, "list-ns")) == ["0x1", "0x2"]
+    assert json.loads(run.out["id-ns.json"])["lbafs"][0]["ds"] == 12
+    assert json.loads(run.out["smart.json"])["temperature"] == 313
+    assert "MSI-X: Enable+" in text(run, "lspci")
+
+
+def test_each_processor_has_a_queue(run: Result) -> None:
+    """The admin queue's vector, and one for each queue of I/O."""
+    lines = text(run, "interrupts").splitlines()
+    processors = len(lines[0].split()) - 4
+    assert len(lines) == 1 + processors
+
+
+def test_files_survive_a_reset(run: Result) -> None:
+    for number in (1, 2):
+        assert text(run, f"sum{number}") == text(run, f"again{number}")
+
+
+def test_discarded_sectors_are_zero(run: Result) -> None:
+    assert text(run, "after-discard") == "0"
+
+
+def test_an_error_on_demand_is_reported_once(run: Result) -> None:
+    assert "Unrecovered Read Error" in text(run, "read")
+
+
+def test_removal_under_load_leaves_nothing(run: Result) -> None:
+    assert text(run, "left") == "0"

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""Makes a base from Debian's packages alone, with mmdebstrap; there is no installer.
+
+The disk is one ext4 file system, which QEMU boots with the kernel and the initrd of the packages.
+Equal packages give equal bytes: all time stamps are SOURCE_DATE_EPOCH or earlier, and what is drawn
+at random is removed.  What no two VMs may share is made at their first boot: the machine's
+identity, the keys of its SSH server, the seed of its random numbers.
+"""
+
+import os
+import shutil
+import subprocess
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.base.plain import one_line
+from understudy_devices.lab import from_raw
+from understudy_devices.lab.base_image import DISK, INITRD, KERNEL, Source
+from understudy_devices.lab.base_image import PACKAGES as LIST
+
+TOOL = "mmdebstrap"
+INSTALL = f"apt-get install -y --no-install-recommends {TOOL}"
+RELEASE = "bookworm"
+PACKAGES = (
+    "linux-image-amd64",
+    "linux-headers-amd64",
+    "initramfs-tools",
+    "systemd-sysv",
+    "systemd-timesyncd",
+    "dbus",
+    "libpam-systemd",
+    "udev",
+    "kmod",
+    "e2fsprogs",
+    "iproute2",
+    "openssh-server",
+    "ca-certificates",
+    "gcc",
+    "libc6-dev",
+    "make",
+    "git",
+    "nano",
+    "vim-tiny",
+    "less",
+)
+DISK_BYTES = 8 * 2**30
+EPOCH = 1_686_355_200
+"""The day of Debian 12's release; a time stamp that all files may have."""
+NAMESPACE = uuid.UUID("7d1c2f5e-5a0e-4b51-9a2f-0c8f5f3b6a10")
+EMPTIED = ("var/cache/apt", "var/log", "var/cache/ldconfig", "tmp", "run", "var/lib/apt/lists")
+FIELDS = ("atime", "atime_extra", "ctime", "ctime_extra")
+"""The times of an inode that mke2fs copies, and nobody can set."""
+REMOVED = (
+    "etc/ssh/ssh_host_*",
+    "etc/*-",
+    "etc/.pwd.lock",
+    "etc/apt/apt.conf.d/99mmdebstrap",
+    "etc/dpkg/dpkg.cfg.d/99mmdebstrap",
+    "var/lib/dpkg/*-old",
+    "var/lib/systemd/random-seed",
+    "var/lib/systemd/catalog/database",
+    "var/lib/dbus/machine-id",
+    "etc/resolv.conf",
+)
+FILES = {
+    "etc/hostname": "lab\n",
+    "etc/hosts": "127.0.0.1 localhost lab\n",
+    "etc/fstab": "/dev/vda / ext4 errors=remount-ro 0 1\n",
+    "etc/machine-id": "",
+    "etc/resolv.conf": "nameserver 10.0.2.3\n",
+    "etc/systemd/network/lab.network": "[Match]\nName=en* eth*\n\n[Network]\nDHCP=yes\n",
+    "etc/systemd/system/serial-getty@ttyS0.service.d/lab.conf": (
+        "[Service]\nExecStart=\nExecStart=-/sbin/agetty --autologin root --keep-baud "
+        "115200,57600,38400,9600 %I $TERM\n"
+    ),
+    "etc/systemd/system/lab-first-boot.service": (
+        "[Unit]\nDescription=Keys of this VM's SSH server\nBefore=ssh.service\n"
+        "ConditionPathExists=!/etc/ssh/ssh_host_ed25519_key\n\n"
+        "[Service]\nType=oneshot\nExecStart=/usr/bin/ssh-keygen -A\n\n"
+        "[Install]\nWantedBy=multi-user.target\n"
+    ),
+}
+SERVICES = ("systemd-networkd", "lab-first-boot")
+
+Say = Callable[[str], None]
+
+
+def check() -> None:
+    """Raise UserError if no base can be made here."""
+    if not shutil.which(TOOL):
+        raise UserError(f"--base debian: no {TOOL} here: {INSTALL}")
+    if os.geteuid():
+        raise UserError("--base debian: files of the image belong to root: run this as root")
+
+
+def build(folder: Path, say: Say) -> Source:
+    """Make disk, kernel and initrd in an empty folder, in some minutes."""
+    check()
+    epoch = int(os.environ.get("SOURCE_DATE_EPOCH", EPOCH))
+    root = folder / "root"
+    say("fetching and unpacking Debian's packages")
+    _install(root, epoch)
+    _configure(root)
+    for name, pattern in ((KERNEL, "vmlinuz-*"), (INITRD, "initrd.img-*")):
+        (found,) = (root / "boot").glob(pattern)
+        shutil.copyfile(found, folder / name)
+    packages = folder / LIST
+    packages.write_text(_packages(root, epoch))
+    say("making the file system")
+    _clamp(root, epoch)
+    raw = folder / "raw"
+    _file_system(root, raw, epoch)
+    shutil.rmtree(root)
+    say("making the image")
+    from_raw.write(raw, folder / DISK)
+    raw.unlink()
+    disk, kernel, initrd = (folder / name for name in (DISK, KERNEL, INITRD))
+    return Source(disk, kernel, initrd, packages=packages, title=f"Debian {RELEASE}")
+
+
+def _install(root: Path, epoch: int) -> None:
+    # Mounts of its own: none is left in the folder if the command is killed.
+    command = [
+        *("unshare", "--mount", "--propagation", "private"),
+        *(TOOL, "--variant=minbase", "--mode=root", "--format=directory", "--quiet"),
+        f"--include={','.join(PACKAGES)}",
+        "--aptopt=APT::Install-Recommends false",
+        "--dpkgopt=force-unsafe-io",  # if the host crashes, the image is made anew
+        *(RELEASE, str(root)),
+    ]
+    _run(command, epoch)
+
+
+def _packages(root: Path, epoch: int) -> str:
+    """Return each package's name and version, a line each."""
+    form = "${binary:Package} ${Version}\\n"
+    return _run(["dpkg-query", f"--admindir={root}/var/lib/dpkg", "-W", "-f", form], epoch)
+
+
+def _configure(root: Path) -> None:
+    for pattern in REMOVED:
+        for path in root.glob(pattern):
+            path.unlink()
+    for name in EMPTIED:
+        for path in (root / name).iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+    (root / "var/log/journal").mkdir(exist_ok=True)
+    for name, content in FILES.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    for service in SERVICES:
+        _run(["systemctl", f"--root={root}", "enable", service], EPOCH)
+
+
+def _clamp(root: Path, epoch: int) -> None:
+    """Give no file a later time stamp than the epoch."""
+    for path in _all(root):
+        os.utime(path, (epoch, min(int(path.lstat().st_mtime), epoch)), follow_symlinks=False)
+
+
+def _all(root: Path) -> Iterator[Path]:
+    """Yield everything below a folder and the folder, contents before their folder."""
+    for place, folders, files in os.walk(root, topdown=False):
+        for name in (*files, *folders):
+            yield Path(place, name)
+    yield root
+
+
+def _file_system(root: Path, raw: Path, epoch: int) -> None:
+    """Write the folder as an ext4 file system; equal folders give equal bytes.
+
+    mke2fs copies the times at which a file was read and its inode changed; debugfs sets them later.
+    """
+    identity = str(uuid.uuid5(NAMESPACE, str(epoch)))
+    with raw.open("xb") as file:
+        file.truncate(DISK_BYTES)
+    options = f"hash_seed={identity},lazy_itable_init=0,lazy_journal_init=0"
+    command = ["mke2fs", "-q", "-F", "-t", "ext4", "-L", "lab", "-U", identity, "-E", options]
+    _run([*command, "-d", str(root), str(raw)], epoch)
+    inodes = sum(1 for _ in _all(root)) + 20
+    script = raw.with_suffix(".debugfs")
+    lines = (f"sif <{inode}> {field} @{epoch}" for inode in range(11, inodes) for field in FIELDS)
+    script.write_text("\n".join([*lines, ""]))
+    _run(["debugfs", "-w", "-f", str(script), str(raw)], epoch)
+    script.unlink()
+
+
+def _run(command: list[str], epoch: int) -> str:
+    """Run a program and return what it prints; RunFailed has its last words."""
+    extra = {
+        "SOURCE_DATE_EPOCH": str(epoch),
+        "E2FSPROGS_FAKE_TIME": str(epoch),
+        "LC_ALL": "C.UTF-8",
+        "DEBIAN_FRONTEND": "noninteractive",
+    }
+    done = subprocess.run(
+        command,
+        env={**os.environ, **extra},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        reason = one_line(lines[-1]) if lines else "it gave no reason"
+        raise RunFailed(f"--base debian: {command[0]}: {reason}")
+    return done.stdout

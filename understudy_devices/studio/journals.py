@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""The journals of card runs below the studio's folder, while they grow and afterwards.
+
+`understudy card test` and `card demo` write them with --out: a folder has the card's NAME.yaml, a
+STEM.journal for each VM, STEM-findings.json when that VM has ended, and pictures of a demo.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.cards import specification
+from understudy_devices.cards.journal import ABSENT, ACCESS, Context, What
+from understudy_devices.cards.model import Card
+from understudy_devices.cards.register_log import CONTEXTS, said
+from understudy_devices.cards.shadow import Places
+from understudy_devices.cards.wrong import WrongCard
+
+SUFFIX, FINDINGS = ".journal", "-findings.json"
+DEPTH = 4  # folders below the studio's
+LISTED = 200
+PIECE = 2000  # accesses in an answer
+FINDINGS_MOST = 2**20  # bytes
+PICTURES_MOST = 100
+NO_JOURNAL = "no such journal: look at the list again"
+
+
+def every(folder: Path) -> list[dict[str, Any]]:
+    """Return the runs with journals, the last one first."""
+    runs = sorted(_folders(folder, DEPTH), key=lambda run: (-run.stat().st_mtime, str(run)))
+    return [
+        {"name": str(run.relative_to(folder)), "journals": journals} | about
+        for run in runs[:LISTED]
+        if (journals := [file.name.removesuffix(SUFFIX) for file in _journals(run)])
+        for about in [{"pictures": pictures(run)}]
+    ]
+
+
+def pictures(run: Path) -> list[str]:
+    """Return the names of a run's pictures."""
+    return sorted(file.name for file in run.glob("*.png") if file.is_file())[:PICTURES_MOST]
+
+
+def inside(folder: Path, name: str, file: str) -> Path | None:
+    """Return a file of a run, which is below the folder; None if there is none."""
+    try:
+        path = (folder / name / file).resolve()
+        is_file = path.is_relative_to(folder.resolve()) and path.is_file()
+    except (OSError, ValueError):  # too long, or a zero byte
+        return None
+    return path if is_file and path.name == file else None
+
+
+def card_of(journal: Path) -> Card:
+    """Return the card of a journal; RunFailed if its specification is not there, or wrong."""
+    files = sorted(journal.parent.glob("*.yaml"))
+    if len(files) != 1:
+        raise RunFailed(
+            f"{journal.parent.name} has {len(files)} specifications: run the card again"
+        )
+    try:
+        return specification.load(files[0])
+    except WrongCard as wrong:
+        raise RunFailed(str(wrong).splitlines()[0]) from wrong
+
+
+def part(journal: Path, begin: int) -> dict[str, Any]:
+    """Return up to PIECE accesses from number `begin` on, how many there are, and what the
+    referee says of them; None as long as it has not judged.
+
+    An access is [ns, cpu, context, pid, what, text, parts, absent]; its parts are
+    [register, lanes, value], with numbers as hexadecimal text.
+    """
+    card = card_of(journal)
+    places, indexes = _places(card)
+    with journal.open("rb") as opened:
+        opened.seek(begin * ACCESS.itemsize)
+        raw = opened.read(PIECE * ACCESS.itemsize)
+        written = os.fstat(opened.fileno()).st_size // ACCESS.itemsize
+    whole = len(raw) // ACCESS.itemsize * ACCESS.itemsize
+    accesses = []
+    for access in np.frombuffer(raw[:whole], ACCESS):
+        try:
+            what, context = What(int(access["what"])), Context(int(access["context"]))
+        except ValueError as error:
+            raise RunFailed(f"{journal.name}: no journal of this version") from error
+        is_touch = what in (What.LOAD, What.STORE)
+        touched = _number(access, "bar", "offset", "bytes", "value") if is_touch else None
+        accesses.append(
+            [
+                int(access["ns"]),
+                int(access["cpu"]),
+                CONTEXTS[context],
+                int(access["pid"]),
+                what.name.lower(),
+                said(card, places, access),
+                [
+                    [indexes[one.register.name], hex(one.lanes), hex(one.value)]
+                    for one in (places.parts(*touched) if touched else ())
+                ],
+                bool(access["flags"] & ABSENT),
+            ]
+        )
+    return {"accesses": accesses, "written": written, **_judged(journal)}
+
+
+def _number(access: Any, *names: str) -> tuple[int, int, int, int]:
+    bar, offset, width, value = (int(access[name]) for name in names)
+    return bar, offset, width, value
+
+
+@lru_cache(maxsize=4)
+def _places(card: Card) -> tuple[Places, dict[str, int]]:
+    return Places(card), {one.name: index for index, one in enumerate(card.registers)}
+
+
+def _judged(journal: Path) -> dict[str, Any]:
+    file = journal.with_name(journal.name.removesuffix(SUFFIX) + FINDINGS)
+    try:
+        with file.open("rb") as opened:
+            value = json.loads(opened.read(FINDINGS_MOST))
+    except FileNotFoundError:
+        return {"findings": None, "notes": None, "missed": 0}
+    except (OSError, ValueError) as error:
+        raise RunFailed(f"{file.name} is cut off or no JSON: run the command again") from error
+    names = ("findings", "notes", "missed")
+    return {name: value.get(name) if isinstance(value, dict) else None for name in names}
+
+
+def _journals(run: Path) -> list[Path]:
+    return sorted(file for file in run.glob(f"*{SUFFIX}") if file.is_file())
+
+
+def _folders(folder: Path, depth: int) -> Iterator[Path]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name.startswith(".") or not entry.is_dir(follow_symlinks=False):
+            continue
+        if _journals(Path(entry)):
+            yield Path(entry)
+        elif depth > 1:
+            yield from _folders(Path(entry), depth - 1)

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// The values of a card's registers after any access of a journal, as far as the accesses show them.
+
+import type { Access, Card, Register } from "./server";
+
+const EVERY = 1000; // accesses from one saved state to the next
+
+interface Masks {
+  plain: bigint; // a store replaces these bits
+  clears: bigint; // writing 1 clears
+  sets: bigint; // writing 1 sets
+}
+
+export interface State {
+  values: bigint[];
+  last: number[]; // the number of the last access to each register; -1: none
+}
+
+export function maskOf(bits: string): { mask: bigint; low: bigint } {
+  const [high, low] = bits.split(":").map(Number) as [number, number?];
+  const from = BigInt(low ?? high);
+  return { mask: ((1n << (BigInt(high) - from + 1n)) - 1n) << from, low: from };
+}
+
+const initial = ({ reset, fields }: Register) =>
+  reset === null
+    ? fields.reduce((sum, field) => sum | (BigInt(field.reset) << maskOf(field.bits).low), 0n)
+    : BigInt(reset);
+
+function masksOf({ width, access, fields }: Register): Masks {
+  const whole = (1n << BigInt(width)) - 1n;
+  const all = access ? [{ access, mask: whole }] : [];
+  const parts = fields.map((field) => ({ access: field.access, mask: maskOf(field.bits).mask }));
+  const of = (...kinds: string[]) =>
+    [...all, ...parts].reduce((sum, one) => (kinds.includes(one.access) ? sum | one.mask : sum), 0n);
+  return { plain: of("rw", "wo"), clears: of("w1c"), sets: of("w1s") };
+}
+
+/** Replays a journal's accesses, forwards and backwards. */
+export class Replay {
+  readonly #initial: bigint[];
+  readonly #masks: Masks[];
+  readonly #saved: State[];
+
+  constructor(card: Card) {
+    this.#initial = card.registers.map(initial);
+    this.#masks = card.registers.map(masksOf);
+    this.#saved = [{ values: this.#initial, last: this.#initial.map(() => -1) }];
+  }
+
+  /** Return the state after the first `count` accesses. */
+  after(accesses: Access[], count: number): State {
+    const from = Math.min(Math.floor(count / EVERY), this.#saved.length - 1);
+    const begin = this.#saved[from]!;
+    const state = { values: [...begin.values], last: [...begin.last] };
+    for (let index = from * EVERY; index < count; index++) {
+      this.#apply(state, accesses[index]!, index);
+      if ((index + 1) % EVERY === 0 && this.#saved.length === (index + 1) / EVERY) {
+        this.#saved.push({ values: [...state.values], last: [...state.last] });
+      }
+    }
+    return state;
+  }
+
+  #apply(state: State, [, , , , what, , parts, absent]: Access, index: number): void {
+    if (what === "added" || what === "removed") state.values = [...this.#initial];
+    for (const [register, lanesText, valueText] of parts) {
+      const [lanes, value] = [BigInt(lanesText), BigInt(valueText)];
+      const { plain, clears, sets } = this.#masks[register]!;
+      const old = state.values[register]!;
+      state.last[register] = index;
+      if (absent) continue;
+      state.values[register] =
+        what === "load"
+          ? (old & ~lanes) | value
+          : (((old & ~(lanes & plain)) | (value & plain)) & ~(value & clears)) | (value & sets);
+    }
+  }
+}

@@ -14,7 +14,8 @@ FEW = 3
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the first tests of each file."""
     seen: Counter[Path] = Counter()
-    kept, others = [], []
+    kept: list[pytest.Item] = []
+    others: list[pytest.Item] = []
     for item in items:
         seen[item.path] += 1
         (kept if seen[item.path] <= FEW else others).append(item)

@@ -20,7 +20,8 @@ from understudy_devices.cards.journal import (
     What,
 )
 from understudy_devices.cards.model import Ring
-from understudy_devices.referee import events, findings
+from understudy_devices.referee import findings
+from understudy_devices.referee.events import Finding
 
 ZACH1 = specification.load("zach1")
 REGISTERS = {register.name: register for register in ZACH1.registers}
@@ -56,13 +57,13 @@ def memory(what: What, address: int, size: int = 0, **more: int) -> Line:
     return line(what, address, offset=size, **more)
 
 
-def told(*lines: Line, card: Any = ZACH1, whole: bool = True) -> list[events.Finding]:
+def told(*lines: Line, card: Any = ZACH1, whole: bool = True) -> list[Finding]:
     """All findings in a journal of these lines."""
     rows = np.zeros(len(lines), journal.ACCESS)
     for number, given in enumerate(lines):
         for name, value in {"number": number, **given}.items():
             rows[name][number] = value
-    return findings.found(card, rows, whole=whole)
+    return findings.found(card, rows, whole)
 
 
 def of(rule: str, *lines: Line, card: Any = ZACH1) -> list[tuple[int, str]]:
@@ -103,9 +104,9 @@ def test_the_cards_of_a_journal_are_judged_apart() -> None:
     other = [{**given, "slot": 2} for given in (BOUND, store("DMA_LENGTH", 1 << 31), UNBOUND)]
     mistakes = told(*other, memory(What.DMA_CHANGED, AT, 8), BOUND, GIVEN, UNBOUND)
     assert mistakes == [
-        events.Finding("reserved bits", 1, "DMA_LENGTH: 0x80000000 is reserved"),
-        events.Finding("DMA memory changed in use", 3, "among the 8 bytes at 0x40000"),
-        events.Finding("DMA memory leaked", 5, "at 0x40000"),
+        Finding("reserved bits", 1, "DMA_LENGTH: 0x80000000 is reserved"),
+        Finding("DMA memory changed in use", 3, "among the 8 bytes at 0x40000"),
+        Finding("DMA memory leaked", 5, "at 0x40000"),
     ]
 
 
@@ -227,7 +228,7 @@ def test_a_wrap_past_the_end(at: int, size: int, wrap: bool) -> None:
     """As far behind the memory as it is large."""
     (found,) = told(GIVEN, memory(What.DMA_REFUSED, at, size), TAKEN)
     rule = "wrong ring wrap" if wrap else "DMA outside the driver's memory"
-    assert found == events.Finding(rule, 1, f"{size} bytes at {at:#x}")
+    assert found == Finding(rule, 1, f"{size} bytes at {at:#x}")
 
 
 def test_memory_that_is_not_given() -> None:
@@ -256,7 +257,7 @@ def test_a_transfer_that_the_manual_forbids(
     length: int, address: int, rule: str | None, text: str
 ) -> None:
     """By the values that the registers have at the doorbell."""
-    expected = [events.Finding(rule, 3, text)] if rule else []
+    expected = [Finding(rule, 3, text)] if rule else []
     assert told(BOUND, *started(length, address)) == expected
     assert told(BOUND, *started(length, address)[:2]) == []
 

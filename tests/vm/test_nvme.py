@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Debian's nvme.ko, unmodified, drives the card nvme: two namespaces with ext4, a queue a processor,
-controller reset, and removal under load.
+"""Debian's nvme.ko, unmodified, drives the card nvme: two namespaces with ext4, a queue a
+processor, controller reset, and removal under load.
 
 nvme.ko, nvme-cli and mkfs know nothing of this project, so they are judges of the card.
 """
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from guests import boot, group, once, text
@@ -71,7 +72,7 @@ dd if=/dev/nvme0n1 of=/dev/null bs=1M count=8 2> /dev/null || fail 'read after r
 @once
 def driven(processors: int) -> Result:
     """Boot the VM with the card and Debian's driver."""
-    files = {}
+    files: dict[str, Path] = {}
     for program, package in PROGRAMS.items():
         files |= debian_programs.files(program, package)
     modules = {"card_nvme": "", "nvme": "", "ext4": "", "crc32c_generic": ""}

@@ -116,16 +116,17 @@ def demonstrate(
         last = result.console.strip().splitlines()[-1:]
         raise RunFailed(f"{card.name}: {STEPS.get(result.exit_code)}: {' '.join(last)}")
     accesses, missed = recording.kept()
-    findings = found(card, accesses, whole=not missed)
+    log = result.out["dmesg"].decode(errors="replace")
+    findings = found(card, accesses, not missed, log)
     kept_files.judge(out, STEM, tuple(findings), tuple(noted(accesses)), missed)
-    log = out / "register-log.txt"
-    log.write_text("".join(f"{line}\n" for line in lines(card, accesses)))
+    listing = out / "register-log.txt"
+    listing.write_text("".join(f"{line}\n" for line in lines(card, accesses)))
     frames = [name for name in sorted(result.out) if name.endswith(".ppm")]
     pictures = [(out / frame).with_suffix(".png") for frame in frames]
     for frame, picture in zip(frames, pictures, strict=True):
         Image.open(BytesIO(result.out[frame])).save(picture)
     output = result.out["said"].decode(errors="replace")
-    return Demonstration(output, (*pictures, log), len(accesses))
+    return Demonstration(output, (*pictures, listing), len(accesses))
 
 
 @dataclass(frozen=True)

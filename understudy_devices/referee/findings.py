@@ -78,8 +78,7 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
     card that was pulled out has no causes.
     """
     for index, interrupt in enumerate(run.card.interrupts):
-        status = interrupt.status
-        if status is None:
+        if (status := interrupt.status) is None:
             continue
         reason: _Reason | None = None
         values = Values(run.card)

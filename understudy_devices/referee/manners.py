@@ -124,8 +124,8 @@ def none_after_work(run: Run) -> Iterator[Finding]:
         elif event.context == Context.HARD_INTERRUPT and event.parts and not event.absent:
             for index, interrupt in enumerate(run.card.interrupts):
                 status = interrupt.status
-                caused = causes.get(event.cpu, 0) >> index & 1
-                if status and caused and acknowledges(run.card, event, status):
+                was_there = causes.get(event.cpu, 0) >> index & 1
+                if status and was_there and acknowledges(run.card, event, status):
                     cleared[event.cpu] = status
 
 

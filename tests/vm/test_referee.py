@@ -138,6 +138,34 @@ def test_a_driver_that_includes_a_file_of_the_host(folder: Path) -> None:
     assert "root:" not in str(error.value)
 
 
+SEVERAL = {
+    "start.c": "#include <linux/module.h>\nint part(void);\n"
+    "static int __init start(void)\n{\n\treturn part();\n}\nmodule_init(start);\n"
+    'MODULE_LICENSE("GPL");\nMODULE_DESCRIPTION("two files");\n',
+    "left.mod.c": "left by kbuild, and no part of the driver\n",
+    "part.c": "int part(void);\nint part(void)\n{\n\treturn 0;\n}\n",
+}
+
+
+@pytest.mark.parametrize("kbuild", ["", "obj-m := mine.o\nmine-y := start.o part.o\n"])
+def test_a_driver_of_several_files(kbuild: str, tmp_path: Path) -> None:
+    """Its folder's name is the module's, unless a Kbuild names the module."""
+    folder = tmp_path / "several"
+    folder.mkdir()
+    for name, text in {**SEVERAL, **({"Kbuild": kbuild} if kbuild else {})}.items():
+        (folder / name).write_text(text)
+    assert run.prepared(CARD, folder).driver.name == ("mine.ko" if kbuild else "several.ko")
+
+
+def test_folders_that_are_no_driver(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no C file there"):
+        run.prepared(CARD, tmp_path)
+    (tmp_path / "part.c").write_text(SEVERAL["part.c"])
+    (tmp_path / "Kbuild").write_text("obj-m := a.o\nobj-m += b.o\n")
+    with pytest.raises(UserError, match="must name one module"):
+        run.prepared(CARD, tmp_path)
+
+
 @pytest.mark.parametrize(("name", "reason"), [("driver.h", "one C file"), ("none.c", "No such")])
 def test_what_is_no_driver(name: str, reason: str, folder: Path) -> None:
     with pytest.raises(UserError, match=reason):

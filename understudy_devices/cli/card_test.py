@@ -36,9 +36,9 @@ def _cpus(context: click.Context, option: click.Parameter, text: str) -> tuple[i
 @click.option(
     "--driver",
     required=True,
-    metavar="FILE.c",
+    metavar="FILE.c|FOLDER",
     type=click.Path(path_type=Path),
-    help="The driver; it may include headers beside it.",
+    help="The driver; it may include headers beside it. A folder: all its C files, or its Kbuild.",
 )
 @click.option(
     "--exercise",

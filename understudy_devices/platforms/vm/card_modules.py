@@ -65,29 +65,59 @@ def card(kernel: Kernel, name: str | Path) -> Path:
 
 
 def driver(kernel: Kernel, source: Path, card: Card) -> Path:
-    """Build the module of a card's driver from one C file and the headers in the same folder.
+    """Build the module of a card's driver: from one C file and the headers in the same folder, or
+    from a folder of C files.
 
-    The only header of the project that the driver can include is the card's.
+    A folder may have a Kbuild file, which names the module; without it, the module has the folder's
+    name and consists of all its C files.  The only header of the project that the driver can
+    include is the card's.
 
     UserError with the compiler's messages if it does not compile.
     """
-    name = source.stem
-    if source.suffix != ".c":
-        raise UserError(f"{source}: a driver is one C file, NAME.c")
+    name, files = _folder(source) if source.is_dir() else _file(source)
     if not re.fullmatch(r"[\w-]+", name, re.ASCII) or name in _taken(kernel, card):
-        raise UserError(f"{source}: a module can't be called {name!r}: rename the file")
-    files = {
-        "Kbuild": f"obj-m := {name}.o\n".encode(),
-        source.name: _read(source),
-        **{beside.name: _read(beside) for beside in source.parent.glob("*.h")},
-        f"{card.name}_registers.h": header(card).encode(),
-    }
+        kind = "folder, or the module in its Kbuild" if source.is_dir() else "file"
+        raise UserError(f"{source}: a module can't be called {name!r}: rename the {kind}")
+    files[f"{card.name}_registers.h"] = header(card).encode()
     try:
         stranger = sandbox.stranger(source)
         built_in = made(kernel, f"driver-{name}", files, f"{name}.ko", stranger=stranger)
     except NotCompiled as error:
         raise UserError(f"{source} does not build:\n{quoted(error.words)}") from error
     return built_in / f"{name}.ko"
+
+
+def _file(source: Path) -> tuple[str, dict[str, bytes]]:
+    """Return the name and the files of a driver of one C file."""
+    if source.suffix != ".c":
+        raise UserError(f"{source}: a driver is one C file, NAME.c, or a folder of C files")
+    return source.stem, {
+        "Kbuild": f"obj-m := {source.stem}.o\n".encode(),
+        source.name: _read(source),
+        **{beside.name: _read(beside) for beside in source.parent.glob("*.h")},
+    }
+
+
+def _folder(source: Path) -> tuple[str, dict[str, bytes]]:
+    """Return the name and the files of a driver in a folder."""
+    paths = [path for path in sorted(source.glob("*.[ch]")) if not path.match("*.mod.c")]
+    files = {path.name: _read(path) for path in paths}
+    objects = [name[:-2] + ".o" for name in files if name.endswith(".c")]
+    if not objects:
+        raise UserError(f"{source}: no C file there: name a driver's folder, or its C file")
+    kbuild = source / "Kbuild"
+    if kbuild.exists():
+        files["Kbuild"] = _read(kbuild)
+        names = re.findall(rb"^obj-m\s*[:+]?=\s*([\w-]+)\.o\s*$", files["Kbuild"], re.MULTILINE)
+        if len(names) != 1:
+            raise UserError(f"{kbuild}: it must name one module, as obj-m := NAME.o")
+        return names[0].decode(), files
+    name = source.resolve().name
+    if objects != [f"{name}.o"] and f"{name}.o" in objects:
+        raise UserError(f"{source}: {name}.c is one of several files: rename the folder")
+    parts = "" if objects == [f"{name}.o"] else f"{name}-y := {' '.join(objects)}\n"
+    files["Kbuild"] = f"obj-m := {name}.o\n{parts}".encode()
+    return name, files
 
 
 def _taken(kernel: Kernel, card: Card) -> set[str]:

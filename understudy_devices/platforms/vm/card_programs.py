@@ -53,7 +53,8 @@ def exercise(source: Path, driver: Path, card: Card) -> Path:
         raise UserError(f"{source}: no exercise there: a shell script, or a C program")
     if source.suffix != ".c":
         return source
-    beside = {file.name: file for near in (driver, source) for file in near.parent.glob("*.h")}
+    folders = (driver if driver.is_dir() else driver.parent, source.parent)
+    beside = {file.name: file for folder in folders for file in folder.glob("*.h")}
     headers = {name: file.read_text() for name, file in beside.items()}
     headers[f"{card.name}_registers.h"] = header(card)
     generated = tuple((str(source.with_name(name)), text) for name, text in headers.items())

@@ -11,8 +11,9 @@
 #include "nvme_table.h"
 
 #define SUBSYSTEM_RESET 0x4e564d65 /* "NVMe" */
-#define ADMIN_ENTRIES(aqa, shift) (((aqa) >> (shift) & 0xfff) + 1)
-#define CC_WRONG (NVME_CC_CSS_MASK | 0xfu << NVME_CC_MPS_SHIFT | 7u << NVME_CC_AMS_SHIFT)
+#define ADMIN_ENTRIES(aqa, shift) (((aqa) >> (shift)&0xfff) + 1)
+#define CC_WRONG \
+	(NVME_CC_CSS_MASK | 0xfu << NVME_CC_MPS_SHIFT | 7u << NVME_CC_AMS_SHIFT)
 
 unsigned long nvme_lock(struct nvme_controller *controller)
 {
@@ -51,7 +52,8 @@ static void update_vectors(struct nvme_controller *controller, bool unmasked)
 	u32 vector;
 
 	for (vector = 0; vector < NVME_QUEUES; vector++) {
-		if (is_masked(controller, vector) || !has_completions(controller, vector))
+		if (is_masked(controller, vector) ||
+		    !has_completions(controller, vector))
 			vgpu_deassert(controller->device, vector);
 		else if (unmasked)
 			vgpu_assert(controller->device, vector);

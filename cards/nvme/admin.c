@@ -14,7 +14,8 @@
 
 /* --- queues ---------------------------------------------------------------------------------- */
 
-static u16 create_cq(struct nvme_controller *controller, const struct nvme_create_cq *command)
+static u16 create_cq(struct nvme_controller *controller,
+		     const struct nvme_create_cq *command)
 {
 	u32 id = le16_to_cpu(command->cqid);
 	u32 entries = le16_to_cpu(command->qsize) + 1;
@@ -40,7 +41,8 @@ static u16 create_cq(struct nvme_controller *controller, const struct nvme_creat
 	return 0;
 }
 
-static u16 create_sq(struct nvme_controller *controller, const struct nvme_create_sq *command)
+static u16 create_sq(struct nvme_controller *controller,
+		     const struct nvme_create_sq *command)
 {
 	u32 id = le16_to_cpu(command->sqid);
 	u32 cq = le16_to_cpu(command->cqid);
@@ -53,7 +55,8 @@ static u16 create_sq(struct nvme_controller *controller, const struct nvme_creat
 		return NVME_SC_CQ_INVALID | NVME_DNR;
 	if (entries < 2 || entries > NVME_ENTRIES_MOST)
 		return NVME_SC_QUEUE_SIZE | NVME_DNR;
-	if (!(le16_to_cpu(command->sq_flags) & NVME_QUEUE_PHYS_CONTIG) || base % NVME_PAGE)
+	if (!(le16_to_cpu(command->sq_flags) & NVME_QUEUE_PHYS_CONTIG) ||
+	    base % NVME_PAGE)
 		return INVALID;
 	controller->sq[id] =
 		(struct nvme_sq){ .base = base, .entries = entries, .cq = cq };
@@ -267,8 +270,8 @@ static struct nvme_outcome make_fault(struct nvme_controller *controller,
 		return nvme_fails(NVME_SC_INVALID_NS | NVME_DNR);
 	controller->fault = (struct nvme_fault){
 		.namespace = le32_to_cpu(command->nsid),
-		.sector = le32_to_cpu(command->cdw10) |
-			  (u64)le32_to_cpu(command->cdw11) << 32,
+		.sector = le32_to_cpu(command->cdw10) | (u64)le32_to_cpu(command->cdw11)
+								<< 32,
 		.status = le32_to_cpu(command->cdw12) & 0x7fff,
 		.count = le32_to_cpu(command->cdw13),
 	};

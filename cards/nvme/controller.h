@@ -128,7 +128,8 @@ void nvme_event(struct nvme_controller *controller, enum nvme_event event);
 /* admin.c, identify.c, io.c */
 struct nvme_outcome nvme_admin(struct nvme_controller *controller,
 			       const struct nvme_order *order);
-u16 nvme_identify(struct nvme_controller *controller, const struct nvme_command *command);
+u16 nvme_identify(struct nvme_controller *controller,
+		  const struct nvme_command *command);
 struct nvme_outcome nvme_io(struct nvme_controller *controller,
 			    const struct nvme_order *order);
 

@@ -48,7 +48,8 @@ static void describe_controller(struct nvme_controller *controller)
 }
 
 /* Bytes that no other namespace of another card has: of this project, the slot, the number. */
-static void put_unique(const struct nvme_controller *controller, u32 number, u8 unique[16])
+static void put_unique(const struct nvme_controller *controller, u32 number,
+		       u8 unique[16])
 {
 	memset(unique, 0, 16);
 	memcpy(unique, "understudy", 10);
@@ -90,7 +91,8 @@ static void list_names(struct nvme_controller *controller, u32 number)
 	put_unique(controller, number, (u8 *)(name + 1));
 }
 
-u16 nvme_identify(struct nvme_controller *controller, const struct nvme_command *command)
+u16 nvme_identify(struct nvme_controller *controller,
+		  const struct nvme_command *command)
 {
 	u32 number = le32_to_cpu(command->identify.nsid);
 	bool is = nvme_namespace(controller, command->identify.nsid);

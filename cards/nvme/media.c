@@ -33,7 +33,7 @@ void media_exit(struct nvme_controller *controller)
 	u32 i;
 
 	for (i = 0; i < NVME_NAMESPACES; i++) {
-		xa_for_each (&controller->namespaces[i].pages, index, page)
+		xa_for_each(&controller->namespaces[i].pages, index, page)
 			free_page((unsigned long)page);
 		xa_destroy(&controller->namespaces[i].pages);
 	}
@@ -106,7 +106,6 @@ u64 media_used(struct nvme_namespace *space)
 	u64 pages = 0;
 	void *page;
 
-	xa_for_each (&space->pages, index, page)
-		pages++;
+	xa_for_each(&space->pages, index, page) pages++;
 	return pages * NVME_PAGE;
 }

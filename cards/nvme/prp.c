@@ -24,8 +24,8 @@ static u32 pages_left(const struct walk *walk)
 static u16 move_page(struct walk *walk, u64 address)
 {
 	struct vpcib_card *card = walk->controller->device->card;
-	u32 bytes = min(walk->bytes - walk->done,
-			NVME_PAGE - (u32)(address % NVME_PAGE));
+	u32 bytes =
+		min(walk->bytes - walk->done, NVME_PAGE - (u32)(address % NVME_PAGE));
 	u8 *data = walk->controller->data + walk->done;
 	int ret;
 

@@ -49,8 +49,7 @@ FILE_BYTES = 2**26
 KEPT_BYTES = 2**24
 SAID_BYTES = 2**16
 CPU_SECONDS = 10  # of all processes together
-SECONDS = 120
-STRANGER_SECONDS = 600  # on a busy machine, processor time is long in coming
+SECONDS = 600  # on a busy machine, processor time is long in coming
 LOOK_SECONDS = 0.2
 
 _open = False
@@ -177,7 +176,7 @@ def compiled(
         with _filter() as (filtered, number):
             command = [*_limits(), *within, *filtered, "--", *words]
             name = f"{stranger}: {words[0]}"
-            done = _run(command, name, folder, package, STRANGER_SECONDS, CPU_SECONDS, number)
+            done = _run(command, name, folder, package, SECONDS, CPU_SECONDS, number)
         _check(folder, name)
         done.stderr = steady(done.stderr, folder)
         return done

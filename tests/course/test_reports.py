@@ -59,7 +59,7 @@ def test_a_busy_machine_costs_nothing(of: Grader, monkeypatch: pytest.MonkeyPatc
     text = changed(SSTF, ((INCLUDED, f"/* never compiled before */\n{INCLUDED}"),))
     files = export.solution(of, "ada") | {"sstf.c": text}
     monkeypatch.setattr(sandbox, "LOOK_SECONDS", 0)
-    monkeypatch.setattr(sandbox, "STRANGER_SECONDS", -1)
+    monkeypatch.setattr(sandbox, "SECONDS", -1)
     line = of._line(of.assignment.checks[0], of.work("ada", Submission(files)))
     assert line.status == BROKEN
     assert "this machine is too busy; try again" in line.lines[0]

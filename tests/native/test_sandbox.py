@@ -320,7 +320,7 @@ def test_without_a_line_the_file_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     added(tmp_path, "unlined", at_add("*(volatile int *)8 = 1;"))
     descriptions.scheduler("unlined")
     monkeypatch.setattr(sandbox, "LOOK_SECONDS", 0)
-    monkeypatch.setattr(sandbox, "STRANGER_SECONDS", -1)
+    monkeypatch.setattr(sandbox, "SECONDS", -1)
     with pytest.raises(RunFailed, match=r"^unlined: segmentation fault in \S*/unlined\.c$"):
         simulated("unlined")
 

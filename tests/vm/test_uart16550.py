@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""The kernel's 8250 driver, unmodified, drives the card uart16550, whose output is its input."""
+
+import re
+
+import pytest
+from guests import boot, group, once, text
+
+from understudy_devices.platforms.vm.machine import Result
+
+pytestmark = group("uart16550")
+
+SCENARIO = """
+tty=$(basename "$(ls -d /sys/bus/pci/devices/10000:00:00.0/tty/ttyS* | head -1)")
+[ -c "/dev/$tty" ] || fail "no port: $(dmesg | grep -E 'ttyS|serial|10000:00' | tail -12)"
+stty -F /dev/$tty raw -echo 115200 || fail stty
+seq 1 400 > /sent
+timeout 60 head -c "$(wc -c < /sent)" < /dev/$tty > /out/received &
+reader=$!
+sleep 1
+cat /sent > /dev/$tty
+wait $reader
+cat /sent > /out/sent
+cat /proc/tty/driver/serial > /out/serial
+put 0 /sys/kernel/vpcib/remove
+[ ! -d /sys/bus/pci/devices/10000:00:00.0 ] || fail 'still there'
+"""
+
+
+@once
+def driven(processors: int) -> Result:
+    """Boot the VM, and send a text through the port."""
+    return boot(SCENARIO, {"card_uart16550": ""}, cpus=processors, clock="wall")
+
+
+@pytest.fixture(params=[1, 2])
+def run(request: pytest.FixtureRequest) -> Result:
+    """The VM's files, with one and two processors."""
+    return driven(request.param)
+
+
+def test_it_is_a_16550a(run: Result) -> None:
+    assert re.search(r"ttyS\d at MMIO 0x\w+ \(irq = \d+.*is a 16550A", run.out["dmesg"].decode())
+
+
+def test_what_is_sent_comes_back(run: Result) -> None:
+    assert text(run, "received") == text(run, "sent")
+    assert "tx:1492" in text(run, "serial")

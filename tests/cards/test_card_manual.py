@@ -64,7 +64,7 @@ def test_it_needs_nothing_else(card: Card) -> None:
 @pytest.mark.parametrize(
     "card",
     [*CARDS, specification.parse("x.yaml", WIDE.encode())],
-    ids=["copier", "nvme", "zach1", "tiny", "wide"],
+    ids=lambda card: card.name,
 )
 def test_the_boxes_of_a_drawing_are_the_bits(card: Card) -> None:
     registers = sorted(card.registers, key=lambda one: (one.bar, one.offset))

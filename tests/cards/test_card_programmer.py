@@ -15,7 +15,6 @@ from manual_code import code
 from places import CHECKOUT
 from ruamel.yaml import YAML
 
-from understudy_devices.base.paths import cards_dir
 from understudy_devices.cards import specification
 from understudy_devices.cards.header import header
 from understudy_devices.cards.table import table
@@ -23,7 +22,7 @@ from understudy_devices.show.card.programmer import programmers_manual
 
 pytestmark = pytest.mark.thorough
 
-TEXTS = {name: (cards_dir() / f"{name}.yaml").read_text() for name in ("copier", "nvme", "zach1")}
+TEXTS = {name: file.read_text() for name, file in specification.catalogue().items()}
 TEXTS |= {"tiny": GOOD}
 TEXTS |= {f"random{seed}": RandomCard(seed).text for seed in range(4)}
 BY_NAME = pytest.mark.parametrize("name", TEXTS)

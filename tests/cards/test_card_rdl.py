@@ -13,7 +13,6 @@ from ruamel.yaml import YAML
 from systemrdl.compiler import RDLCompiler
 from systemrdl.node import FieldNode, RegNode
 
-from understudy_devices.base.paths import cards_dir
 from understudy_devices.cards import specification
 from understudy_devices.cards.rdl_export import rdl
 from understudy_devices.cards.wrong import WrongCard
@@ -21,7 +20,7 @@ from understudy_devices.cli.card import command
 
 pytestmark = pytest.mark.thorough
 
-TEXTS = {name: (cards_dir() / f"{name}.yaml").read_text() for name in ("copier", "nvme", "zach1")}
+TEXTS = {name: file.read_text() for name, file in specification.catalogue().items()}
 TEXTS |= {"tiny": GOOD}
 TEXTS |= {f"random{seed}": RandomCard(seed).text for seed in range(25)}
 UART = """\

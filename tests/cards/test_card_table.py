@@ -16,7 +16,6 @@ from card_texts import GOOD, RandomCard
 from places import CHECKOUT
 from ruamel.yaml import YAML
 
-from understudy_devices.base.paths import cards_dir
 from understudy_devices.cards import specification
 from understudy_devices.cards.table import table
 
@@ -27,7 +26,7 @@ STRICT = ["-std=gnu11", "-Wall", "-Wextra", "-Werror"]
 KINDS = ["plain", "doorbell", "port"]
 RANDOM_CARDS = 12
 STEPS = 4000
-TEXTS = {name: (cards_dir() / f"{name}.yaml").read_text() for name in ("copier", "nvme", "zach1")}
+TEXTS = {name: file.read_text() for name, file in specification.catalogue().items()}
 TEXTS |= {"tiny": GOOD}
 TEXTS |= {f"random{seed}": RandomCard(seed).text for seed in range(RANDOM_CARDS)}
 

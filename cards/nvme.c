@@ -62,9 +62,9 @@ static void update_vectors(struct nvme_controller *controller, bool unmasked)
 
 /* --- completions ----------------------------------------------------------------------------- */
 
-static bool is_full(const struct nvme_cq *cq)
+static u32 room_of(const struct nvme_cq *cq)
 {
-	return (cq->tail + 1) % cq->entries == cq->head;
+	return (cq->head + cq->entries - cq->tail - 1) % cq->entries;
 }
 
 static void fatal(struct nvme_controller *controller)
@@ -95,7 +95,10 @@ static u32 value_of(enum nvme_event event)
 	return NVME_LOG_SMART << 16 | 1 << 8 | NVME_AER_SMART;
 }
 
-/* Reports an event that nobody knows of, if the driver has asked for one.  Locked. */
+/*
+ * Reports an event that nobody knows of, if the driver has asked for one.  A command in flight keeps
+ * its place in the queue.  Locked.
+ */
 static void report_event(struct nvme_controller *controller)
 {
 	u32 events = controller->events & ~controller->reported;
@@ -105,7 +108,8 @@ static void report_event(struct nvme_controller *controller)
 		.sq_head = cpu_to_le16(controller->sq[0].head),
 	};
 
-	if (!event || !controller->waiting || !controller->running || is_full(cq))
+	if (!event || !controller->waiting || !controller->running ||
+	    room_of(cq) <= controller->busy)
 		return;
 	entry.command_id = controller->requests[--controller->waiting];
 	entry.result.u32 = cpu_to_le32(value_of(event));
@@ -145,31 +149,32 @@ static bool is_ready(const struct nvme_controller *controller, u32 queue)
 {
 	const struct nvme_sq *sq = &controller->sq[queue];
 
-	return sq->entries && sq->head != sq->tail && !is_full(&controller->cq[sq->cq]);
+	return sq->entries && sq->head != sq->tail && room_of(&controller->cq[sq->cq]);
 }
 
-/* Chooses the next command, round robin; returns its address, or 0 if there is none.  Locked. */
-static u64 choose(struct nvme_controller *controller, struct nvme_order *order)
+/* Chooses the next command, round robin, and its address; returns false if there is none.  Locked. */
+static bool choose(struct nvme_controller *controller, struct nvme_order *order,
+		   u64 *address)
 {
 	u32 i;
 
 	for (i = 0; controller->running && i < NVME_QUEUES; i++) {
 		u32 queue = (controller->next + i) % NVME_QUEUES;
 		struct nvme_sq *sq = &controller->sq[queue];
-		u64 address = sq->base + sq->head * sizeof(order->command);
 
 		if (!is_ready(controller, queue))
 			continue;
+		*address = sq->base + sq->head * sizeof(order->command);
 		sq->head = (sq->head + 1) % sq->entries;
 		controller->next = queue + 1;
 		order->queue = queue;
 		order->head = sq->head;
-		return address;
+		return true;
 	}
-	return 0;
+	return false;
 }
 
-static void settle(struct nvme_controller *controller);
+static void configure(struct nvme_controller *controller);
 
 static struct nvme_outcome carry_out(struct nvme_controller *controller,
 				     const struct nvme_order *order)
@@ -184,12 +189,13 @@ static bool serve(struct nvme_controller *controller)
 	unsigned long flags = nvme_lock(controller);
 	struct nvme_outcome outcome = { .later = true };
 	struct nvme_order order;
-	u64 address = choose(controller, &order);
+	u64 address;
+	bool busy = choose(controller, &order, &address);
 	int ret;
 
-	controller->busy = address;
+	controller->busy = busy;
 	nvme_unlock(controller, flags);
-	if (!address)
+	if (!busy)
 		return false;
 	ret = vpcib_dma_read(controller->device->card, address, &order.command,
 			     sizeof(order.command));
@@ -202,7 +208,7 @@ static bool serve(struct nvme_controller *controller)
 		answer(controller, &order, outcome);
 	report_event(controller);
 	controller->busy = false;
-	settle(controller);
+	configure(controller);
 	nvme_unlock(controller, flags);
 	return true;
 }
@@ -233,6 +239,8 @@ static void start_queues(struct nvme_controller *controller)
 	struct vgpu *device = controller->device;
 	u32 aqa = vgpu_get(device, NVME_INDEX_AQA);
 
+	stop_queues(
+		controller); /* what a command in flight has left after a subsystem reset */
 	controller->sq[0] = (struct nvme_sq){
 		.base = vgpu_get(device, NVME_INDEX_ASQ),
 		.entries = ADMIN_ENTRIES(aqa, 0),
@@ -274,15 +282,21 @@ static void settle(struct nvme_controller *controller)
 	}
 }
 
-static void configure(struct nvme_controller *controller)
+/* A completed write is kept, so a shutdown only waits for the command that is carried out. */
+static void show_shutdown(struct nvme_controller *controller)
 {
 	struct vgpu *device = controller->device;
-	bool shut_down = vgpu_get(device, NVME_INDEX_CC) & NVME_CC_SHN_MASK;
+	u32 shown = controller->busy ? NVME_CSTS_SHST_OCCUR : NVME_CSTS_SHST_CMPLT;
 
-	settle(controller);
 	vgpu_clear_bits(device, NVME_INDEX_CSTS, NVME_CSTS_SHST_MASK);
-	if (shut_down) /* a completed write is kept, so there is nothing to tidy up */
-		vgpu_set_bits(device, NVME_INDEX_CSTS, NVME_CSTS_SHST_CMPLT);
+	if (vgpu_get(device, NVME_INDEX_CC) & NVME_CC_SHN_MASK)
+		vgpu_set_bits(device, NVME_INDEX_CSTS, shown);
+}
+
+static void configure(struct nvme_controller *controller)
+{
+	settle(controller);
+	show_shutdown(controller);
 }
 
 /* Doorbells alternate: the tail of submission queue 0, the head of completion queue 0, ... */
@@ -300,6 +314,7 @@ static void ring(struct nvme_controller *controller, u32 doorbell, u32 value)
 	if (doorbell % 2) {
 		cq->head = value;
 		update_vectors(controller, false);
+		report_event(controller);
 	} else {
 		sq->tail = value;
 	}

@@ -11,6 +11,8 @@
 #define KELVIN 313
 #define THRESHOLD 343 /* K, at first */
 #define LOG_MOST 512
+#define QUEUES_OF_IO ((NVME_QUEUES - 2) << 16 | (NVME_QUEUES - 2)) /* minus 1, twice */
+#define OTHER_THRESHOLD (0x3fu << 16) /* of another sensor, or a least temperature */
 
 /* --- queues ---------------------------------------------------------------------------------- */
 
@@ -136,7 +138,7 @@ static u32 feature(const struct nvme_controller *controller, u32 id)
 
 	if (id == NVME_FEAT_TEMP_THRESH && !value)
 		return THRESHOLD;
-	return value;
+	return id == NVME_FEAT_NUM_QUEUES ? QUEUES_OF_IO : value;
 }
 
 static struct nvme_outcome get_feature(struct nvme_controller *controller,
@@ -164,12 +166,14 @@ static struct nvme_outcome set_feature(struct nvme_controller *controller,
 	if (id == NVME_FEAT_NUM_QUEUES) {
 		if ((value & 0xffff) == 0xffff || value >> 16 == 0xffff)
 			return nvme_fails(INVALID);
-		value = (NVME_QUEUES - 2) << 16 | (NVME_QUEUES - 2);
+		return (struct nvme_outcome){ .value = QUEUES_OF_IO };
 	}
+	if (id == NVME_FEAT_TEMP_THRESH && value & OTHER_THRESHOLD)
+		return nvme_fails(0);
 	controller->features[id] = value;
-	if (id == NVME_FEAT_TEMP_THRESH && (value & 0xffff) < KELVIN)
+	if (id == NVME_FEAT_TEMP_THRESH && (feature(controller, id) & 0xffff) < KELVIN)
 		nvme_event(controller, NVME_EVENT_HEALTH);
-	return (struct nvme_outcome){ .value = id == NVME_FEAT_NUM_QUEUES ? value : 0 };
+	return nvme_fails(0);
 }
 
 /* --- log pages ------------------------------------------------------------------------------- */

@@ -22,6 +22,7 @@ struct vgpu;
 #define NVME_MDTS 5 /* a transfer has at most 2^5 pages */
 #define NVME_DATA_MOST (NVME_PAGE << NVME_MDTS)
 #define NVME_EVENTS_MOST 4 /* asynchronous event requests */
+#define NVME_SC_PRP_OFFSET 0x13 /* the kernel has no name for it */
 #define NVME_DNR 0x4000 /* of a status: the same command fails again */
 
 /* A submission queue; it does not exist if it has no entries. */

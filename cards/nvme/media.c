@@ -60,6 +60,7 @@ void media_read(struct nvme_namespace *space, u64 at, u8 *to, u32 bytes)
 	}
 }
 
+/* Memory is allocated without writing to a disk, since that disk may be this one. */
 int media_write(struct nvme_namespace *space, u64 at, const u8 *from, u32 bytes)
 {
 	u32 part;
@@ -69,11 +70,11 @@ int media_write(struct nvme_namespace *space, u64 at, const u8 *from, u32 bytes)
 
 		part = in_page(at, bytes);
 		if (!page) {
-			page = (u8 *)get_zeroed_page(GFP_KERNEL);
+			page = (u8 *)get_zeroed_page(GFP_NOIO);
 			if (!page)
 				return -ENOMEM;
 			if (xa_is_err(xa_store(&space->pages, at / NVME_PAGE, page,
-					       GFP_KERNEL))) {
+					       GFP_NOIO))) {
 				free_page((unsigned long)page);
 				return -ENOMEM;
 			}
@@ -83,20 +84,34 @@ int media_write(struct nvme_namespace *space, u64 at, const u8 *from, u32 bytes)
 	return 0;
 }
 
+/* Clears the bytes of one page, and frees it if all of it is cleared. */
+static void clear_page_of(struct nvme_namespace *space, u64 at, u32 bytes)
+{
+	u8 *page = xa_load(&space->pages, at / NVME_PAGE);
+
+	if (page && bytes < NVME_PAGE) {
+		memset(page + at % NVME_PAGE, 0, bytes);
+	} else if (page) {
+		xa_erase(&space->pages, at / NVME_PAGE);
+		free_page((unsigned long)page);
+	}
+}
+
 void media_clear(struct nvme_namespace *space, u64 at, u64 bytes)
 {
-	u32 part;
+	u64 end = at + bytes;
+	unsigned long index;
+	void *page;
 
-	for (; bytes; at += part, bytes -= part) {
-		u8 *page = xa_load(&space->pages, at / NVME_PAGE);
+	if (!bytes)
+		return;
+	xa_for_each_range(&space->pages, index, page, at / NVME_PAGE,
+			  (end - 1) / NVME_PAGE)
+	{
+		u64 first = max(at, (u64)index * NVME_PAGE);
 
-		part = in_page(at, bytes);
-		if (page && part < NVME_PAGE) {
-			memset(page + at % NVME_PAGE, 0, part);
-		} else if (page) {
-			xa_erase(&space->pages, at / NVME_PAGE);
-			free_page((unsigned long)page);
-		}
+		clear_page_of(space, first, in_page(first, end - first));
+		cond_resched();
 	}
 }
 

@@ -39,30 +39,33 @@ static u16 move_page(struct walk *walk, u64 address)
 	return ret ? NVME_SC_DATA_XFER_ERROR : 0;
 }
 
+/* Only the first list of a command may begin within a page. */
 static u16 move_list(struct walk *walk, u64 list)
 {
 	struct vpcib_card *card = walk->controller->device->card;
 	__le64 *entries = walk->controller->list;
 	u16 status = 0;
 
+	if (list % sizeof(*entries))
+		return NVME_SC_PRP_OFFSET | NVME_DNR;
 	while (!status && walk->done < walk->bytes) {
 		u32 room = (NVME_PAGE - list % NVME_PAGE) / sizeof(*entries);
 		u32 pages = pages_left(walk);
-		u32 here = pages > room ? room - 1 : pages;
-		u32 read = pages > room ? room : pages, i;
+		u32 read = min(pages, room);
+		u32 here = pages > room ? room - 1 : pages, i;
 
-		if (list % sizeof(*entries))
-			return NVME_SC_INVALID_FIELD | NVME_DNR;
 		if (vpcib_dma_read(card, list, entries, read * sizeof(*entries)))
 			return NVME_SC_DATA_XFER_ERROR;
 		for (i = 0; i < here && !status; i++) {
 			u64 page = le64_to_cpu(entries[i]);
 
 			if (page % NVME_PAGE)
-				return NVME_SC_INVALID_FIELD | NVME_DNR;
+				return NVME_SC_PRP_OFFSET | NVME_DNR;
 			status = move_page(walk, page);
 		}
 		list = le64_to_cpu(entries[read - 1]);
+		if (walk->done < walk->bytes && list % NVME_PAGE)
+			return NVME_SC_PRP_OFFSET | NVME_DNR;
 	}
 	return status;
 }
@@ -73,15 +76,17 @@ static u16 move(struct walk *walk, const struct nvme_command *command)
 	u64 second = le64_to_cpu(command->common.dptr.prp2);
 	u16 status;
 
-	if (command->common.flags & NVME_CMD_SGL_ALL || first % sizeof(u32))
+	if (command->common.flags & NVME_CMD_SGL_ALL)
 		return NVME_SC_INVALID_FIELD | NVME_DNR;
+	if (first % sizeof(u32))
+		return NVME_SC_PRP_OFFSET | NVME_DNR;
 	status = move_page(walk, first);
 	if (status || walk->done == walk->bytes)
 		return status;
 	if (pages_left(walk) > 1)
 		return move_list(walk, second);
 	if (second % NVME_PAGE)
-		return NVME_SC_INVALID_FIELD | NVME_DNR;
+		return NVME_SC_PRP_OFFSET | NVME_DNR;
 	return move_page(walk, second);
 }
 

@@ -43,7 +43,7 @@ def values(card: str) -> Iterator[tuple[str, int]]:
 def test_it_compiles_and_has_the_figures(card: str, language: str, tmp_path: Path) -> None:
     (tmp_path / f"{card}_registers.h").write_text(header(specification.load(card)))
     expected = list(values(card))
-    assert len(expected) > 50
+    assert len(expected) > 5
     word = "_Static_assert" if language == "c" else "static_assert"
     program = tmp_path / f"program.{language}"
     program.write_text(

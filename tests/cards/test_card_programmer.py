@@ -28,6 +28,7 @@ TEXTS |= {f"random{seed}": RandomCard(seed).text for seed in range(4)}
 BY_NAME = pytest.mark.parametrize("name", TEXTS)
 BUILD = ["gcc", "-std=gnu11", "-g", "-O1", "-fsanitize=address,undefined", "-Werror", "-Wall"]
 BUILD += ["-fno-sanitize-recover=all", "-Wno-unused-function", "-Wno-unused-variable"]
+BUILD += ["-Wno-unused-but-set-variable"]
 SHOW = 'static void show(u32 index) { printf("%llu\\n", 0ull + stub_values[index]); }'
 
 Document = dict[str, Any]

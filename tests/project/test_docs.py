@@ -207,7 +207,6 @@ NOT_RUN = {
     r"docs/studio.md: (make|python3 -m http.server)": "tests/studio builds and serves the page",
     r"docs/install.md": "tests/project/test_wheel.py; an image needs root, and Docker runs it",
     r"docs/cluster.md": "a cluster: tests/engine/test_cluster.py",
-    r"docs/cards.md: nvme ": "in a VM: tests/vm/test_nvme.py",
     r"docs/kernels.md": "other kernels: tests/vm, and make test-debug-kernel",
     r"docs/adding.md: (CC=clang meson|mkdir corpus)": "a fuzzer without an end",
     r"docs/adding.md: python -m bench": "rewrites a page; tests/project/test_benchmarks.py",

@@ -49,7 +49,7 @@ def journal(count: int) -> Journal:
 def run(tmp_path: Path) -> Path:
     """Return the folder of a run that has made four accesses."""
     run = tmp_path / "shown"
-    kept_files.begin("zach1", run)
+    kept_files.begin("zach1", run, ["demo"])
     (run / "demo.journal").write_bytes(journal(4).tobytes())
     return run
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser_page import LONG
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.cards import specification
@@ -110,6 +110,26 @@ def test_the_cursor_and_the_filters(live: Page, run: Path) -> None:
     expect(log).to_have_count(1)
     live.reload()
     expect(live.get_by_role("status")).to_have_text("8 accesses", timeout=LONG)
+
+
+def test_a_journal_that_is_longer_than_the_page_shows(live: Page) -> None:
+    """Once the page is full, it waits for the findings and asks for no accesses."""
+    first = [1, 0, "kernel", 71, "load", "load ID", [[0, "0xff", "0x1"]], False]
+    begins: list[int] = []
+
+    def answer(route: Route) -> None:
+        begins.append(int(route.request.url.partition("from=")[2]))
+        size = 100_000 if begins[-1] < 300_000 else 0
+        ended = [] if begins.count(999_999_999) > 2 else None
+        body = {"accesses": [first] * size, "written": 300_000, "missed": 0}
+        route.fulfill(json=body | {"findings": ended, "notes": ended})
+
+    live.route("**/accesses?from=*", answer)
+    live.reload()
+    status = live.get_by_role("status")
+    expect(status).to_have_text("300000 accesses, 200000 shown", timeout=LONG)
+    expect(live.get_by_text("200000 of 200000 accesses")).to_be_visible()
+    assert begins[-5:] == [0, 100_000, *[999_999_999] * 3]
 
 
 def test_commands_are_those_that_the_studio_starts(live: Page) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, Route, expect
 
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.cards import specification
-from understudy_devices.cards.journal import ACCESS, Context, Journal, What
+from understudy_devices.cards.journal import ABSENT, ACCESS, NOT_DECODED, Context, Journal, What
 from understudy_devices.cards.register_log import lines
 from understudy_devices.referee import kept_files
 from understudy_devices.referee.events import Finding
@@ -112,9 +112,33 @@ def test_the_cursor_and_the_filters(live: Page, run: Path) -> None:
     expect(live.get_by_role("status")).to_have_text("8 accesses", timeout=LONG)
 
 
+def test_what_does_not_reach_the_card_changes_nothing(live: Page, run: Path) -> None:
+    """Neither a store while memory decoding is off, nor one to the card in another slot."""
+    records = np.concatenate([journal(3), journal(8)[7:], journal(8)[2:3], journal(3)[2:]])
+    records["number"] = np.arange(len(records))
+    records["flags"][3] = NOT_DECODED
+    records["slot"][4:5] = 1
+    records["value"][4] = 1 << 16 | 320
+    records["flags"][5] = ABSENT
+    (run / "demo.journal").write_bytes(records.tobytes())
+    kept_files.judge(run, "demo", [Finding("reserved bits", 4, "MODE_SIZE")], [], 0)
+    live.reload()
+    size = live.locator("[data-register=MODE_SIZE]")
+    log = live.get_by_role("list", name="accesses").get_by_role("button")
+    expect(size).to_contain_text("WIDTH=800", timeout=LONG)
+    expect(log.nth(3)).to_contain_text("(memory decoding is off)")
+    expect(log.nth(4)).to_contain_text("(the card is gone)")
+    expect(log).to_have_count(5)
+    live.get_by_role("button", name="reserved bits, access 4").click()
+    expect(size).to_contain_text("WIDTH=320")
+    expect(log).to_have_count(1)
+    live.get_by_label("card in slot").select_option("0")
+    expect(size).to_contain_text("WIDTH=800")
+
+
 def test_a_journal_that_is_longer_than_the_page_shows(live: Page) -> None:
     """Once the page is full, it waits for the findings and asks for no accesses."""
-    first = [1, 0, "kernel", 71, "load", "load ID", [[0, "0xff", "0x1"]], False]
+    first = [1, 0, "kernel", 71, "load", "load ID", [[0, "0xff", "0x1"]], False, 0]
     begins: list[int] = []
 
     def answer(route: Route) -> None:

@@ -16,9 +16,9 @@ import numpy as np
 
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.cards import specification
-from understudy_devices.cards.journal import ABSENT, ACCESS, Context, What
+from understudy_devices.cards.journal import ABSENT, ACCESS, NOT_DECODED, Context, What
 from understudy_devices.cards.model import Card
-from understudy_devices.cards.register_log import CONTEXTS, said
+from understudy_devices.cards.register_log import CONTEXTS, ignored, said
 from understudy_devices.cards.shadow import Places
 from understudy_devices.cards.wrong import WrongCard
 
@@ -74,8 +74,8 @@ def part(journal: Path, begin: int) -> dict[str, Any]:
     """Return up to PIECE accesses from number `begin` on, how many there are, and what the
     referee says of them; None as long as it has not judged.
 
-    An access is [ns, cpu, context, pid, what, text, parts, absent]; its parts are
-    [register, lanes, value], with numbers as hexadecimal text.
+    An access is [ns, cpu, context, pid, what, text, parts, is_lost, slot]; its parts are
+    [register, lanes, value], with numbers as hexadecimal text.  A lost one did not reach the card.
     """
     card = card_of(journal)
     places, indexes = _places(card)
@@ -99,12 +99,13 @@ def part(journal: Path, begin: int) -> dict[str, Any]:
                 CONTEXTS[context],
                 int(access["pid"]),
                 what.name.lower(),
-                said(card, places, access),
+                said(card, places, access) + ignored(access),
                 [
                     [indexes[one.register.name], hex(one.lanes), hex(one.value)]
                     for one in (places.parts(*touched) if touched else ())
                 ],
-                bool(access["flags"] & ABSENT),
+                bool(access["flags"] & (ABSENT | NOT_DECODED)),
+                int(access["slot"]),
             ]
         )
     return {"accesses": accesses, "written": written, **_judged(journal)}

@@ -21,6 +21,7 @@ from understudy_devices.cards.model import Card
 from understudy_devices.cards.register_log import CONTEXTS, ignored, said
 from understudy_devices.cards.shadow import Places
 from understudy_devices.cards.wrong import WrongCard
+from understudy_devices.studio.plain_text import is_plain
 
 SUFFIX, FINDINGS = ".journal", "-findings.json"
 DEPTH = 4  # folders below the studio's
@@ -33,7 +34,7 @@ NO_JOURNAL = "no such journal: look at the list again"
 
 def every(folder: Path) -> list[dict[str, Any]]:
     """Return the runs with journals, the last one first."""
-    runs = sorted(_folders(folder, DEPTH), key=lambda run: (-run.stat().st_mtime, str(run)))
+    runs = sorted(_folders(folder, DEPTH), key=lambda run: (-_changed_s(run), str(run)))
     return [
         {"name": str(run.relative_to(folder)), "journals": journals} | about
         for run in runs[:LISTED]
@@ -44,7 +45,8 @@ def every(folder: Path) -> list[dict[str, Any]]:
 
 def pictures(run: Path) -> list[str]:
     """Return the names of a run's pictures."""
-    return sorted(file.name for file in run.glob("*.png") if file.is_file())[:PICTURES_MOST]
+    names = (file.name for file in run.glob("*.png") if file.is_file())
+    return sorted(name for name in names if is_plain(name))[:PICTURES_MOST]
 
 
 def inside(folder: Path, name: str, file: str) -> Path | None:
@@ -135,7 +137,14 @@ def _judged(journal: Path) -> dict[str, Any]:
 
 
 def _journals(run: Path) -> list[Path]:
-    return sorted(file for file in run.glob(f"*{SUFFIX}") if file.is_file())
+    return sorted(file for file in run.glob(f"*{SUFFIX}") if is_plain(file.name) and file.is_file())
+
+
+def _changed_s(run: Path) -> float:
+    try:
+        return run.stat().st_mtime
+    except OSError:  # deleted since it was listed
+        return 0.0
 
 
 def _folders(folder: Path, depth: int) -> Iterator[Path]:
@@ -144,7 +153,9 @@ def _folders(folder: Path, depth: int) -> Iterator[Path]:
     except OSError:
         return
     for entry in entries:
-        if entry.name.startswith(".") or not entry.is_dir(follow_symlinks=False):
+        if entry.name.startswith(".") or not is_plain(entry.name):
+            continue
+        if not entry.is_dir(follow_symlinks=False):
             continue
         if _journals(Path(entry)):
             yield Path(entry)

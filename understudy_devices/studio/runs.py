@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from understudy_devices.studio.plain_text import is_plain, plain
+
 RESULT, REPORT = "result.json", "report.html"
 DEPTH = 4  # folders below the studio's
 RESULT_MOST = 50 * 2**20  # bytes
@@ -44,8 +46,8 @@ def about(folder: Path, run: Path) -> dict[str, Any]:
     inputs = result.get("inputs")
     command = inputs.get("command") if isinstance(inputs, dict) else result.get("command")
     return shown | {
-        "schema": str(result.get("schema", ""))[:COMMAND_LETTERS],
-        "command": str(command or "")[:COMMAND_LETTERS],
+        "schema": plain(str(result.get("schema", ""))[:COMMAND_LETTERS]),
+        "command": plain(str(command or "")[:COMMAND_LETTERS]),
         "trusted": result.get("trusted") if isinstance(result.get("trusted"), bool) else None,
     }
 
@@ -72,7 +74,9 @@ def _folders(folder: Path, depth: int) -> Iterator[Path]:
     except OSError:
         return
     for entry in entries:
-        if entry.name.startswith(".") or not entry.is_dir(follow_symlinks=False):
+        if entry.name.startswith(".") or not is_plain(entry.name):
+            continue
+        if not entry.is_dir(follow_symlinks=False):
             continue
         if (Path(entry) / RESULT).is_file():
             yield Path(entry)

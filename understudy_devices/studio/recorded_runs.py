@@ -21,7 +21,7 @@ from understudy_devices.studio import runs
 from understudy_devices.traces.read import REQUESTS
 
 MOST = 2_000_000
-READ = 20_000_000  # the requests of a run that has more are not read
+READ = 20_000_000  # requests: a run that has more is not read, a folder that has more not listed
 
 
 def listed(run: Path) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def listed(run: Path) -> dict[str, Any]:
     _check(run)
     known = result_files.load(run)
     names = ("scheduler", "seed", "requests")
-    each = [dict(zip(names, one, strict=True)) for one in recorded.runs(run)]
+    each = [dict(zip(names, one, strict=True)) for one in recorded.runs(run, READ)]
     return {"platform": known.platform, "disk": known.disk, "runs": each}
 
 

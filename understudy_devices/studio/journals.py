@@ -5,7 +5,6 @@
 STEM.journal for each VM, STEM-findings.json when that VM has ended, and pictures of a demo.
 """
 
-import json
 import os
 from collections.abc import Iterator
 from functools import lru_cache
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict
 
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.cards import specification
@@ -30,6 +30,26 @@ PIECE = 2000  # accesses in an answer
 FINDINGS_MOST = 2**20  # bytes
 PICTURES_MOST = 100
 NO_JOURNAL = "no such journal: look at the list again"
+
+
+class _Finding(BaseModel):
+    """As kept_files.py writes it."""
+
+    model_config = ConfigDict(strict=True)
+
+    rule: str
+    access: int
+    text: str
+
+
+class _Judgement(BaseModel):
+    """The content of STEM-findings.json."""
+
+    model_config = ConfigDict(strict=True)
+
+    findings: list[_Finding]
+    notes: list[_Finding]
+    missed: int
 
 
 def every(folder: Path) -> list[dict[str, Any]]:
@@ -89,28 +109,31 @@ def part(journal: Path, begin: int) -> dict[str, Any]:
     accesses = []
     for access in np.frombuffer(raw[:whole], ACCESS):
         try:
-            what, context = What(int(access["what"])), Context(int(access["context"]))
+            accesses.append(_shown(card, places, indexes, access))
         except ValueError as error:
             raise RunFailed(f"{journal.name}: no journal of this version") from error
-        is_touch = what in (What.LOAD, What.STORE)
-        touched = _number(access, "bar", "offset", "bytes", "value") if is_touch else None
-        accesses.append(
-            [
-                int(access["ns"]),
-                int(access["cpu"]),
-                CONTEXTS[context],
-                int(access["pid"]),
-                what.name.lower(),
-                said(card, places, access) + ignored(access),
-                [
-                    [indexes[one.register.name], hex(one.lanes), hex(one.value)]
-                    for one in (places.parts(*touched) if touched else ())
-                ],
-                bool(access["flags"] & (ABSENT | NOT_DECODED)),
-                int(access["slot"]),
-            ]
-        )
     return {"accesses": accesses, "written": written, **_judged(journal)}
+
+
+def _shown(card: Card, places: Places, indexes: dict[str, int], access: Any) -> list[Any]:
+    """Return an access as `part` describes it; ValueError if a number has no meaning."""
+    what, context = What(int(access["what"])), Context(int(access["context"]))
+    is_touch = what in (What.LOAD, What.STORE)
+    touched = _number(access, "bar", "offset", "bytes", "value") if is_touch else None
+    return [
+        int(access["ns"]),
+        int(access["cpu"]),
+        CONTEXTS[context],
+        int(access["pid"]),
+        what.name.lower(),
+        said(card, places, access) + ignored(access),
+        [
+            [indexes[one.register.name], hex(one.lanes), hex(one.value)]
+            for one in (places.parts(*touched) if touched else ())
+        ],
+        bool(access["flags"] & (ABSENT | NOT_DECODED)),
+        int(access["slot"]),
+    ]
 
 
 def _number(access: Any, *names: str) -> tuple[int, int, int, int]:
@@ -127,13 +150,12 @@ def _judged(journal: Path) -> dict[str, Any]:
     file = journal.with_name(journal.name.removesuffix(SUFFIX) + FINDINGS)
     try:
         with file.open("rb") as opened:
-            value = json.loads(opened.read(FINDINGS_MOST))
+            judgement = _Judgement.model_validate_json(opened.read(FINDINGS_MOST))
     except FileNotFoundError:
         return {"findings": None, "notes": None, "missed": 0}
     except (OSError, ValueError) as error:
-        raise RunFailed(f"{file.name} is cut off or no JSON: run the command again") from error
-    names = ("findings", "notes", "missed")
-    return {name: value.get(name) if isinstance(value, dict) else None for name in names}
+        raise RunFailed(f"{file.name} is cut off or of another form: run the card again") from error
+    return judgement.model_dump()
 
 
 def _journals(run: Path) -> list[Path]:

@@ -146,3 +146,68 @@ def test_any_records_are_shown_or_refused(client: TestClient, folder: Path) -> N
         record["what"], record["context"] = what, 0
         (folder / "card" / "demo.journal").write_bytes(record.tobytes())
         assert client.get("/api/journals/card/demo/accesses").status_code in (200, 409)
+
+
+# What is no file of the folder: a link out of it, or a FIFO, which would block the server.
+
+
+def link(file: Path) -> None:
+    """Put a link in the place of a file, which moves out of the studio's folder."""
+    file.symlink_to(file.rename(file.parents[2] / f"secret-{file.name}"))
+
+
+def fifo(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+@pytest.mark.parametrize("spoil", [link, fifo])
+def test_files_of_a_run_that_are_not_in_its_folder(
+    client: TestClient, folder: Path, spoil: Callable[[Path], None]
+) -> None:
+    written(folder / "one", ("cats", "bfq"), (3, 4))
+    written(folder / "two", ("cats", "bfq"), (3, 4))
+    assert client.get("/api/runs/one/report").status_code == 200
+    spoil(folder / "one" / "report.html")
+    assert client.get("/api/runs/one/report").status_code == 404
+    assert [one["has_report"] for one in client.get("/api/runs").json()["runs"]].count(True) == 1
+    spoil(folder / "one" / "requests.parquet")
+    for path in ("recorded", "requests?scheduler=cats&seed=3"):
+        answer = client.get(f"/api/runs/one/{path}")
+        assert (answer.status_code, "no requests in it" in answer.json()["error"]) == (409, True)
+    spoil(folder / "one" / "result.json")
+    assert sorted(names(client, "runs")) == ["good", "two"]
+    assert client.get("/api/runs/one/result").status_code == 404
+    with pytest.raises(ValueError, match="no file of the run"):
+        runs.read(folder / "one")
+
+
+@pytest.mark.parametrize("spoil", [link, fifo])
+def test_files_of_a_card_that_are_not_in_its_folder(
+    client: TestClient, folder: Path, spoil: Callable[[Path], None]
+) -> None:
+    card = folder / "card"
+    kept_files.judge(card, "demo", [], [], 0)
+    (card / "frame.png").touch()
+    assert client.get("/api/journals/card/pictures/frame.png").status_code == 200
+    spoil(card / "frame.png")
+    assert client.get("/api/journals/card/pictures/frame.png").status_code == 404
+    assert client.get("/api/journals").json()["runs"][0]["pictures"] == []
+    spoil(card / "demo-findings.json")
+    answer = client.get("/api/journals/card/demo/accesses")
+    assert (answer.status_code, "no file of the run" in answer.json()["error"]) == (409, True)
+    spoil(card / "zach1.yaml")
+    answer = client.get("/api/journals/card/demo/card")
+    assert (answer.status_code, "0 specifications" in answer.json()["error"]) == (409, True)
+    spoil(card / "demo.journal")
+    assert client.get("/api/journals/card/demo/card").status_code == 404
+    assert names(client, "journals") == []
+
+
+def test_a_link_in_a_circle_is_no_file(client: TestClient, folder: Path) -> None:
+    (folder / "card" / "round.journal").symlink_to("round.journal")
+    (folder / "round").symlink_to("round")
+    assert client.get("/api/journals").json()["runs"][0]["journals"] == ["demo"]
+    assert client.get("/api/journals/card/round/card").status_code == 404
+    assert client.get("/api/journals/round/demo/card").status_code == 404
+    assert client.get("/api/runs/round/result").status_code == 404

@@ -22,6 +22,7 @@ from understudy_devices.cards.register_log import CONTEXTS, ignored, said
 from understudy_devices.cards.shadow import Places
 from understudy_devices.cards.wrong import WrongCard
 from understudy_devices.studio.plain_text import is_plain
+from understudy_devices.studio.run_files import inside as file_inside
 
 SUFFIX, FINDINGS = ".journal", "-findings.json"
 DEPTH = 4  # folders below the studio's
@@ -65,23 +66,22 @@ def every(folder: Path) -> list[dict[str, Any]]:
 
 def pictures(run: Path) -> list[str]:
     """Return the names of a run's pictures."""
-    names = (file.name for file in run.glob("*.png") if file.is_file())
-    return sorted(name for name in names if is_plain(name))[:PICTURES_MOST]
+    return [file.name for file in _files(run, "*.png")][:PICTURES_MOST]
 
 
 def inside(folder: Path, name: str, file: str) -> Path | None:
     """Return a file of a run, which is below the folder; None if there is none."""
     try:
-        path = (folder / name / file).resolve()
-        is_file = path.is_relative_to(folder.resolve()) and path.is_file()
-    except (OSError, ValueError):  # too long, or a zero byte
+        run = (folder / name).resolve()
+        is_below = run.is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):  # too long, a zero byte, or links in a circle
         return None
-    return path if is_file and path.name == file else None
+    return file_inside(run, file) if is_below and file == Path(file).name else None
 
 
 def card_of(journal: Path) -> Card:
     """Return the card of a journal; RunFailed if its specification is not there, or wrong."""
-    files = sorted(journal.parent.glob("*.yaml"))
+    files = _files(journal.parent, "*.yaml")
     if len(files) != 1:
         raise RunFailed(
             f"{journal.parent.name} has {len(files)} specifications: run the card again"
@@ -148,6 +148,8 @@ def _places(card: Card) -> tuple[Places, dict[str, int]]:
 
 def _judged(journal: Path) -> dict[str, Any]:
     file = journal.with_name(journal.name.removesuffix(SUFFIX) + FINDINGS)
+    if os.path.lexists(file) and not file_inside(file.parent, file.name):
+        raise RunFailed(f"{file.name} is no file of the run: run the card again")
     try:
         with file.open("rb") as opened:
             judgement = _Judgement.model_validate_json(opened.read(FINDINGS_MOST))
@@ -159,7 +161,14 @@ def _judged(journal: Path) -> dict[str, Any]:
 
 
 def _journals(run: Path) -> list[Path]:
-    return sorted(file for file in run.glob(f"*{SUFFIX}") if is_plain(file.name) and file.is_file())
+    return _files(run, f"*{SUFFIX}")
+
+
+def _files(run: Path, pattern: str) -> list[Path]:
+    """Return the files of a run that can be shown."""
+    return sorted(
+        file for file in run.glob(pattern) if is_plain(file.name) and file_inside(run, file.name)
+    )
 
 
 def _changed_s(run: Path) -> float:

@@ -17,7 +17,7 @@ from understudy_devices.base.errors import UserError
 from understudy_devices.campaign import result, result_files
 from understudy_devices.device.profile import DiskProfile
 from understudy_devices.show import views
-from understudy_devices.studio import runs
+from understudy_devices.studio import run_files, runs
 from understudy_devices.traces.read import REQUESTS
 
 MOST = 2_000_000
@@ -54,7 +54,7 @@ def _check(run: Path) -> None:
         document = runs.read(run)
     except ValueError as error:
         raise UserError(str(error)) from error
-    if not (run / REQUESTS).exists():
+    if not run_files.inside(run, REQUESTS):
         raise UserError(
             "no requests in it: predict and measure record them, sweep and consolidate do not"
         )

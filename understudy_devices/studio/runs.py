@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy_devices.studio.plain_text import is_plain, plain
+from understudy_devices.studio.run_files import inside as file_inside
 
 RESULT, REPORT = "result.json", "report.html"
 DEPTH = 4  # folders below the studio's
@@ -26,10 +27,10 @@ def inside(folder: Path, name: str) -> Path | None:
     """Return a run folder by its path below the folder; None if there is none."""
     try:
         run = (folder / name).resolve()
-        is_run = run.is_relative_to(folder.resolve()) and (run / RESULT).is_file()
-    except (OSError, ValueError):  # too long, or a zero byte
+        is_below = run.is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):  # too long, a zero byte, or links in a circle
         return None
-    return run if is_run else None
+    return run if is_below and file_inside(run, RESULT) else None
 
 
 def about(folder: Path, run: Path) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def about(folder: Path, run: Path) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "name": str(run.relative_to(folder)),
         "changed_s": _changed_s(run),
-        "has_report": (run / REPORT).is_file(),
+        "has_report": file_inside(run, REPORT) is not None,
     }
     try:
         result = read(run)
@@ -54,7 +55,9 @@ def about(folder: Path, run: Path) -> dict[str, Any]:
 
 def read(run: Path) -> dict[str, Any]:
     """Return result.json; ValueError, with a line for people, if it cannot be read."""
-    file = run / RESULT
+    file = file_inside(run, RESULT)
+    if file is None:
+        raise ValueError(f"{RESULT}: no file of the run; was the run deleted?")
     try:
         if file.stat().st_size > RESULT_MOST:
             raise ValueError(f"{RESULT} has more than {RESULT_MOST:,} bytes; open it in a terminal")
@@ -78,7 +81,7 @@ def _folders(folder: Path, depth: int) -> Iterator[Path]:
             continue
         if not entry.is_dir(follow_symlinks=False):
             continue
-        if (Path(entry) / RESULT).is_file():
+        if file_inside(Path(entry), RESULT):
             yield Path(entry)
         elif depth > 1:
             yield from _folders(Path(entry), depth - 1)

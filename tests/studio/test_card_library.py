@@ -163,10 +163,9 @@ def program(tmp_path: Path) -> tuple[Path, Path]:
 
 def git(folder: Path, *words: str, text: str = "") -> str:
     """Return what Git prints, as the stranger uses it."""
-    command = ["git", "-C", folder, *words]
-    return subprocess.run(
-        command, input=text, capture_output=True, text=True, check=True
-    ).stdout.strip()
+    command = ["git", "-C", str(folder), *words]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
 def test_a_strangers_signed_commit_runs_nothing(library: Library, tmp_path: Path) -> None:

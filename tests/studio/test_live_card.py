@@ -144,7 +144,7 @@ def test_a_journal_that_is_longer_than_the_page_shows(live: Page) -> None:
     def answer(route: Route) -> None:
         begins.append(int(route.request.url.partition("from=")[2]))
         size = 100_000 if begins[-1] < 300_000 else 0
-        ended = [] if begins.count(999_999_999) > 2 else None
+        ended: list[object] | None = [] if begins.count(999_999_999) > 2 else None
         body = {"accesses": [first] * size, "written": 300_000, "missed": 0}
         route.fulfill(json=body | {"findings": ended, "notes": ended})
 

@@ -86,8 +86,8 @@ def test_a_copy_that_cannot_be_written(wire: Path, tmp_path: Path) -> None:
 
 def test_the_files_of_a_run(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    kept_files.begin("zach1", out)
-    kept_files.begin(str(out / "zach1.yaml"), out)  # its own folder
+    kept_files.begin("zach1", out, ["demo"])
+    kept_files.begin(str(out / "zach1.yaml"), out, ["demo"])  # its own folder
     assert specification.load(out / "zach1.yaml") == specification.load("zach1")
     kept_files.judge(out, "demo", [Finding("leak", 3, "a buffer")], [], 2)
     assert json.loads((out / "demo-findings.json").read_text()) == {
@@ -96,4 +96,15 @@ def test_the_files_of_a_run(tmp_path: Path) -> None:
         "missed": 2,
     }
     with pytest.raises(UserError, match="name another --out"):
-        kept_files.begin("zach1", out / "zach1.yaml" / "below")
+        kept_files.begin("zach1", out / "zach1.yaml" / "below", ["demo"])
+
+
+def test_a_second_run_has_none_of_the_files_of_the_first(tmp_path: Path) -> None:
+    """The studio takes a journal with findings for a run that has ended."""
+    kept_files.begin("zach1", tmp_path, ["demo", "more"])
+    for stem in ("demo", "other"):
+        (tmp_path / f"{stem}.journal").write_bytes(records(1))
+        kept_files.judge(tmp_path, stem, [Finding("leak", 3, "a buffer")], [], 2)
+    kept_files.begin("zach1", tmp_path, ["demo", "more"])
+    left = sorted(file.name for file in tmp_path.iterdir())
+    assert left == ["other-findings.json", "other.journal", "zach1.yaml"]

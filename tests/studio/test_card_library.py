@@ -153,6 +153,91 @@ def test_a_strangers_repository_runs_nothing(library: Library, tmp_path: Path) -
     assert library.read("a")
 
 
+def program(tmp_path: Path) -> tuple[Path, Path]:
+    """Return a program, and the file that shows that it has run."""
+    ran, file = tmp_path / "ran", tmp_path / "program"
+    file.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    file.chmod(0o755)
+    return file, ran
+
+
+def git(folder: Path, *words: str, text: str = "") -> str:
+    """Return what Git prints, as the stranger uses it."""
+    command = ["git", "-C", str(folder), *words]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_a_strangers_signed_commit_runs_nothing(library: Library, tmp_path: Path) -> None:
+    """`git log` runs gpg.program for each signature that it shows."""
+    library.save("a", "one\n", None)
+    file, ran = program(tmp_path)
+    folder = library.folder
+    commit = git(folder, "cat-file", "commit", "HEAD").replace(
+        "\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n -----END PGP SIGNATURE-----\n\n", 1
+    )
+    signed = git(folder, "hash-object", "-t", "commit", "-w", "--stdin", text=f"{commit}\n")
+    git(folder, "update-ref", "HEAD", signed)
+    git(folder, "config", "gpg.program", str(file))
+    git(folder, "config", "log.showSignature", "true")
+    with pytest.raises(RunFailed, match=r"setting gpg.program, which may run a program"):
+        library.history("a")
+    assert not ran.exists()
+    git(folder, "log")
+    assert ran.exists(), "no attack"
+
+
+def test_strangers_settings_of_a_work_tree_run_nothing(library: Library, tmp_path: Path) -> None:
+    """`git config --local` does not list config.worktree."""
+    base = library.save("a", "one\n", None).revision
+    file, ran = program(tmp_path)
+    folder = library.folder
+    git(folder, "config", "extensions.worktreeConfig", "true")
+    git(folder, "config", "--worktree", "filter.e.clean", str(file))
+    (folder / ".git" / "info").mkdir(exist_ok=True)
+    (folder / ".git" / "info" / "attributes").write_text("*.yaml filter=e\n")
+    with pytest.raises(RunFailed, match=r"setting extensions.worktreeconfig, which may run"):
+        library.save("a", "two\n", base)
+    assert not ran.exists()
+    (folder / "a.yaml").write_text("three\n")
+    git(folder, "add", "a.yaml")
+    assert ran.exists(), "no attack"
+
+
+def test_a_strangers_missing_object_runs_nothing(library: Library, tmp_path: Path) -> None:
+    """Git asks the remote of a partial clone for an object that is missing."""
+    library.save("a", "one\n", None)
+    file, ran = program(tmp_path)
+    folder, [version] = library.folder, library.history("a")
+    blob = git(folder, "rev-parse", "HEAD:a.yaml")
+    (folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    git(folder, "config", "core.repositoryFormatVersion", "1")
+    git(folder, "config", "remote.origin.url", str(tmp_path))
+    git(folder, "config", "remote.origin.uploadpack", f"{file};")
+    git(folder, "config", "remote.origin.promisor", "true")
+    with pytest.raises(RunFailed, match=r"setting remote.origin.uploadpack, which may run"):
+        library.at("a", version.commit)
+    git(folder, "config", "--unset", "remote.origin.uploadpack")
+    git(folder, "config", "--unset", "remote.origin.promisor")
+    git(folder, "config", "extensions.partialClone", "origin")
+    with pytest.raises(RunFailed, match=r"setting extensions.partialclone, which may run"):
+        library.at("a", version.commit)
+    assert not ran.exists()
+    git(folder, "config", "remote.origin.uploadpack", f"{file};")
+    with pytest.raises(subprocess.CalledProcessError):
+        git(folder, "cat-file", "-t", f"{version.commit}:a.yaml")
+    assert ran.exists(), "no attack"
+
+
+def test_a_clone_of_ones_own_cards_is_read(library: Library, tmp_path: Path) -> None:
+    base = library.save("a", "one\n", None).revision
+    other = tmp_path / "other"
+    git(tmp_path, "clone", str(library.folder), str(other / "cards"))
+    clone = Library(other)
+    clone.save("a", "two\n", base)
+    assert [clone.at("a", version.commit) for version in clone.history("a")] == ["two\n", "one\n"]
+
+
 def test_without_git_the_command_that_mends_it_is_said(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:

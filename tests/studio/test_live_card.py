@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser_page import LONG
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.cards import specification
-from understudy_devices.cards.journal import ACCESS, Context, Journal, What
+from understudy_devices.cards.journal import ABSENT, ACCESS, NOT_DECODED, Context, Journal, What
 from understudy_devices.cards.register_log import lines
 from understudy_devices.referee import kept_files
 from understudy_devices.referee.events import Finding
@@ -49,7 +49,7 @@ def journal(count: int) -> Journal:
 def run(tmp_path: Path) -> Path:
     """Return the folder of a run that has made four accesses."""
     run = tmp_path / "shown"
-    kept_files.begin("zach1", run)
+    kept_files.begin("zach1", run, ["demo"])
     (run / "demo.journal").write_bytes(journal(4).tobytes())
     return run
 
@@ -112,6 +112,50 @@ def test_the_cursor_and_the_filters(live: Page, run: Path) -> None:
     expect(live.get_by_role("status")).to_have_text("8 accesses", timeout=LONG)
 
 
+def test_what_does_not_reach_the_card_changes_nothing(live: Page, run: Path) -> None:
+    """Neither a store while memory decoding is off, nor one to the card in another slot."""
+    records = np.concatenate([journal(3), journal(8)[7:], journal(8)[2:3], journal(3)[2:]])
+    records["number"] = np.arange(len(records))
+    records["flags"][3] = NOT_DECODED
+    records["slot"][4:5] = 1
+    records["value"][4] = 1 << 16 | 320
+    records["flags"][5] = ABSENT
+    (run / "demo.journal").write_bytes(records.tobytes())
+    kept_files.judge(run, "demo", [Finding("reserved bits", 4, "MODE_SIZE")], [], 0)
+    live.reload()
+    size = live.locator("[data-register=MODE_SIZE]")
+    log = live.get_by_role("list", name="accesses").get_by_role("button")
+    expect(size).to_contain_text("WIDTH=800", timeout=LONG)
+    expect(log.nth(3)).to_contain_text("(memory decoding is off)")
+    expect(log.nth(4)).to_contain_text("(the card is gone)")
+    expect(log).to_have_count(5)
+    live.get_by_role("button", name="reserved bits, access 4").click()
+    expect(size).to_contain_text("WIDTH=320")
+    expect(log).to_have_count(1)
+    live.get_by_label("card in slot").select_option("0")
+    expect(size).to_contain_text("WIDTH=800")
+
+
+def test_a_journal_that_is_longer_than_the_page_shows(live: Page) -> None:
+    """Once the page is full, it waits for the findings and asks for no accesses."""
+    first = [1, 0, "kernel", 71, "load", "load ID", [[0, "0xff", "0x1"]], False, 0]
+    begins: list[int] = []
+
+    def answer(route: Route) -> None:
+        begins.append(int(route.request.url.partition("from=")[2]))
+        size = 100_000 if begins[-1] < 300_000 else 0
+        ended: list[object] | None = [] if begins.count(999_999_999) > 2 else None
+        body = {"accesses": [first] * size, "written": 300_000, "missed": 0}
+        route.fulfill(json=body | {"findings": ended, "notes": ended})
+
+    live.route("**/accesses?from=*", answer)
+    live.reload()
+    status = live.get_by_role("status")
+    expect(status).to_have_text("300000 accesses, 200000 shown", timeout=LONG)
+    expect(live.get_by_text("200000 of 200000 accesses")).to_be_visible()
+    assert begins[-5:] == [0, 100_000, *[999_999_999] * 3]
+
+
 def test_commands_are_those_that_the_studio_starts(live: Page) -> None:
     live.get_by_label("command").select_option("test")
     live.get_by_label("driver").fill("../driver.c")
@@ -130,7 +174,7 @@ def test_commands_are_those_that_the_studio_starts(live: Page) -> None:
 def test_a_run_that_is_deleted_or_spoiled(live: Page, run: Path) -> None:
     expect(live.get_by_role("status")).to_have_text("4 accesses, the VM runs", timeout=LONG)
     (run / "demo-findings.json").write_text("{")
-    expect(live.get_by_role("alert")).to_contain_text("cut off or no JSON", timeout=LONG)
+    expect(live.get_by_role("alert")).to_contain_text("cut off or of another form", timeout=LONG)
     for file in run.iterdir():
         file.unlink()
     live.reload()

@@ -122,6 +122,18 @@ def test_a_run_with_too_many_requests_is_not_read(
     assert "more than 199 requests; understudy export can read them" in answer.json()["error"]
 
 
+def test_a_folder_with_too_many_requests_is_not_listed(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorded_runs, "READ", 799)
+    for path in ("recorded", "requests?scheduler=fcfs&seed=3"):
+        answer = client.get(f"/api/runs/mine/{path}")
+        assert answer.status_code == 409
+        assert "800 requests, more than 799; run it with fewer seeds" in answer.json()["error"]
+    monkeypatch.setattr(recorded_runs, "READ", 800)
+    assert len(client.get("/api/runs/mine/recorded").json()["runs"]) == 4
+
+
 @pytest.mark.parametrize(
     ("damage", "status", "words"),
     [

@@ -207,6 +207,38 @@ function checkPacking(): void {
     assert.ok(Math.abs(quantile(none.responses, share) - quantile(run.responses, share)) < 1e-6);
 }
 
+/** Runs that are packed in part are compared from their first requests on. */
+function checkPackedComparison(gap: number): void {
+  const run = invented(2000, "arrival", gap);
+  const twice = (times: Float64Array) => times.map((time) => 2 * time);
+  const [arrival, dispatch] = [twice(run.arrival), twice(run.dispatch)];
+  const [start, completion] = [twice(run.start), twice(run.completion)];
+  const slow = { ...run, arrival, dispatch, start, completion };
+  const runs = [run, slow].map((recorded, i) => ({ name: String(i), recorded }));
+  const again = (view: View | null) => {
+    const shown = { view, from: run.arrival[1000]!, span: 1, cursor: 0 };
+    const { buffer } = packed({ capacity: CAPACITY, runs }, shown, 1000);
+    return preparedOf(buffer).runs.map(({ recorded }) => recorded);
+  };
+  for (const view of [null, "comparison"] as const) {
+    const [mine, theirs] = again(view);
+    assert.deepEqual([mine!.first, theirs!.first, mine!.arrival.length], [0, 0, 500]);
+    const { matched, sooner } = aligned(mine!, theirs!);
+    assert.deepEqual([matched, sooner], [500, [500, 0]]);
+  }
+  assert.ok(again("head").every(({ first }) => first > 0));
+}
+
+/** The rows that are all of a run, whose response times are quantiles, are no whole run. */
+function checkPackedQuantiles(): void {
+  const rows = invented(100, "arrival");
+  const run = { ...rows, requests: 200, responses: rows.responses.map((time) => 2 * time) };
+  const prepared = { capacity: CAPACITY, runs: [{ name: "mine", recorded: run }] };
+  const { buffer } = packed(prepared, { view: null, from: 0, span: 1, cursor: 0 });
+  const responses = run.responses.map((time) => Math.round(time * 1e6) / 1e6);
+  assert.deepEqual(preparedOf(buffer).runs[0]!.recorded.responses, responses);
+}
+
 function checkScales(): void {
   assert.deepEqual(marksOf(0, 10, 5), [0, 2, 4, 6, 8, 10]);
   assert.deepEqual(marksOf(5, 5, 5), []);
@@ -227,4 +259,7 @@ checkQueue();
 checkMoments();
 checkAlignment();
 checkPacking();
+checkPackedComparison(5_000_000);
+checkPackedComparison(0); // all requests arrive at once
+checkPackedQuantiles();
 checkScales();

@@ -48,7 +48,8 @@ def of(
     if most is not None and frame.height > most:
         raise UserError(f"{name}: more than {most:,} requests; understudy export can read them")
     if frame.is_empty():
-        there = listed([f"{folder}:{one}:{number}" for one, number, _ in _runs(table, folder)])
+        known = _runs(table, folder, most)
+        there = listed([f"{folder}:{one}:{number}" for one, number, _ in known])
         raise UserError(f"{name}: no such run; there are: {there}")
     # Where no pick was seen, the driver took the request at once.
     picked = frame.with_columns(pl.col("pick_ns").fill_null(pl.col("dispatch_ns")))
@@ -58,16 +59,22 @@ def of(
     return whole, frame.height - whole.height, slowdown
 
 
-def runs(folder: Path) -> list[tuple[str, int, int]]:
-    """Return the scheduler, the seed and the number of requests of each run in a run folder."""
-    return _runs(_table(folder), folder)
+def runs(folder: Path, most: int | None = None) -> list[tuple[str, int, int]]:
+    """Return the scheduler, the seed and the number of requests of each run in a run folder.
+
+    `most`: if all runs together have more requests, they are refused.
+    """
+    return _runs(_table(folder), folder, most)
 
 
 def _folder(path: Path) -> Path:
     return path.parent if path.name == REQUESTS else path
 
 
-def _runs(table: pl.LazyFrame, folder: Path) -> list[tuple[str, int, int]]:
+def _runs(table: pl.LazyFrame, folder: Path, most: int | None) -> list[tuple[str, int, int]]:
+    # The number of rows is in the file's metadata, and the columns are not read for it.
+    if most is not None and (rows := _collected(table.select(pl.len()), folder).item()) > most:
+        raise UserError(f"{folder}: {rows:,} requests, more than {most:,}; run it with fewer seeds")
     named = table.drop_nulls(["scheduler", "seed"])
     counted = named.group_by("scheduler", "seed", maintain_order=True).len()
     return [(str(name), int(seed), rows) for name, seed, rows in _collected(counted, folder).rows()]

@@ -61,7 +61,7 @@ def load(folder: Path) -> Kept:
         _refuse(folder, f"not a run folder: it has no {RESULT}{_inside(folder)}")
     except OSError as error:
         _refuse(folder, f"{RESULT}: {error.strerror}")
-    except ValueError:
+    except (ValueError, RecursionError):
         _refuse(folder, f"{RESULT} is not JSON; run it again")
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         _refuse(folder, f"{RESULT} is not from a run: its schema is not {SCHEMA}")
@@ -70,7 +70,7 @@ def load(folder: Path) -> Kept:
         result = Kept(folder, document["inputs"], runs)
         _ = (result.platform, result.disk, *(result.inputs[key] for key in _compared(result)))
         Comparison(result.runs)
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         _refuse(folder, f"{RESULT} is incomplete ({error}); run it again")
     return result
 

@@ -54,11 +54,15 @@ def lines(card: Card, accesses: Journal) -> Iterator[str]:
     places = Places(card)
     for access in accesses:
         where = CONTEXTS[Context(int(access["context"]))]
-        gone = next((text for flag, text in IGNORED.items() if access["flags"] & flag), "")
         yield (
             f"{int(access['ns']) / 1e9:.9f} CPU{access['cpu']} slot {access['slot']} {where:8}"
-            f"pid {access['pid']:<6}{said(card, places, access)}{gone}"
+            f"pid {access['pid']:<6}{said(card, places, access)}{ignored(access)}"
         )
+
+
+def ignored(access: Journal) -> str:
+    """Return why the access had no effect, or not the one that it should have; or nothing."""
+    return next((text for flag, text in IGNORED.items() if access["flags"] & flag), "")
 
 
 def said(card: Card, places: Places, access: Journal) -> str:

@@ -86,10 +86,10 @@ def test(
     card = subject.card
     if not subject.exercise:
         click.echo(f"{card.name} has no exercise: the driver is only loaded and unloaded", err=True)
-    outcomes = []
+    outcomes, settings = [], run.settings(cpus, seed)
     if out:
-        kept_files.begin(name, out)
-    for setting in run.settings(cpus, seed):
+        kept_files.begin(name, out, map(_stem, settings))
+    for setting in settings:
         journal = out / f"{_stem(setting)}.journal" if out else None
         with phases(str(setting)) as report:
             outcome = run.run(subject, setting, lambda line: report(line, 0.5), journal=journal)

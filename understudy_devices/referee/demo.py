@@ -90,7 +90,7 @@ def demonstrate(
     for program, package in needs.programs:
         own |= debian_programs.files(program, package)
     hardware = qemu.Machine() if vnc is None else _with_display(vnc)
-    kept_files.begin(name, out)
+    kept_files.begin(name, out, [STEM])
     recording = Recording(hardware, out / f"{STEM}.journal")
     bus = " ".join(f"{key}={value}" for key, value in recording.parameters().items())
     vm = machine.Vm(

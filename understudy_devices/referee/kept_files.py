@@ -18,15 +18,22 @@ from understudy_devices.base.errors import UserError
 from understudy_devices.cards import specification
 from understudy_devices.referee.events import Finding
 
+SUFFIXES = (".journal", "-findings.json")
 
-def begin(name: str, out: Path) -> None:
-    """Make the folder, with the specification; UserError if it can't be written."""
+
+def begin(name: str, out: Path, stems: Iterable[str]) -> None:
+    """Make the folder, with the specification; UserError if it can't be written.
+
+    The files of an earlier run with one of these stems are deleted: they are not about this run.
+    """
     file = specification.file_of(name)
     own = out / file.name
     try:
         out.mkdir(parents=True, exist_ok=True)
         if not (own.exists() and own.samefile(file)):
             own.write_bytes(file.read_bytes())
+        for old in (f"{stem}{suffix}" for stem in stems for suffix in SUFFIXES):
+            (out / old).unlink(missing_ok=True)
     except OSError as error:
         raise UserError(f"{error.filename}: {error.strerror}: name another --out") from error
 

@@ -34,7 +34,8 @@ NOBODY = {
 # Settings of a repository that run no program; somebody else may have made the folder.
 HARMLESS = re.compile(
     r"core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|"
-    r"symlinks|precomposeunicode)|(user|remote|branch|extensions)\..*"
+    r"symlinks|precomposeunicode)|(user|branch)\..*|remote\..*\.(url|fetch)|"
+    r"extensions\.objectformat"
 )
 ELSEWHERE = "Changed outside the studio"
 MESSAGE_LETTERS = 200
@@ -128,10 +129,11 @@ class Library:
         return Saved(name, text)
 
     def history(self, name: str) -> list[Version]:
-        """Return the commits of a card, the last one first."""
+        """Return the commits of a card, the last one first; RunFailed for a stranger's settings."""
         file = self._file(name).name
         if not self._is_repository():
             return []
+        self._check()
         form = "--format=%H%x00%ct%x00%s"
         printed = self._git("log", f"-{HISTORY_MOST}", form, "--", file, fails=True)
         versions = []
@@ -141,9 +143,13 @@ class Library:
         return versions
 
     def at(self, name: str, commit: str) -> str | None:
-        """Return the text that a card had in a commit; None if it had none."""
+        """Return the text that a card had in a commit; None if it had none.
+
+        RunFailed for a stranger's settings.
+        """
         if not COMMIT.fullmatch(commit) or not self._is_repository():
             return None
+        self._check()
         place = f"{commit}:{self._file(name).name}"
         kind = self._git("cat-file", "-t", place, fails=True).strip()
         return self._git("cat-file", "blob", place) if kind == "blob" else None
@@ -177,8 +183,12 @@ class Library:
         return (self.folder / ".git").is_dir()
 
     def _check(self) -> None:
-        """Refuse a repository whose own settings may run a program; find out who commits."""
-        names = self._git("config", "--local", "--list", "--name-only", fails=True).split()
+        """Refuse a repository whose own settings may run a program; find out who commits.
+
+        To be called before any other command of Git: reading runs programs, too.
+        """
+        printed = self._git("config", "--local", "--list", "--name-only", "-z")
+        names = printed.split("\0")[:-1]
         if strange := [name for name in names if not HARMLESS.fullmatch(name)]:
             raise RunFailed(
                 f"{self.folder}: the repository has the setting {strange[0]}, which may run a "

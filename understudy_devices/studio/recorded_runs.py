@@ -17,11 +17,11 @@ from understudy_devices.base.errors import UserError
 from understudy_devices.campaign import result, result_files
 from understudy_devices.device.profile import DiskProfile
 from understudy_devices.show import views
-from understudy_devices.studio import runs
+from understudy_devices.studio import run_files, runs
 from understudy_devices.traces.read import REQUESTS
 
 MOST = 2_000_000
-READ = 20_000_000  # the requests of a run that has more are not read
+READ = 20_000_000  # requests: a run that has more is not read, a folder that has more not listed
 
 
 def listed(run: Path) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def listed(run: Path) -> dict[str, Any]:
     _check(run)
     known = result_files.load(run)
     names = ("scheduler", "seed", "requests")
-    each = [dict(zip(names, one, strict=True)) for one in recorded.runs(run)]
+    each = [dict(zip(names, one, strict=True)) for one in recorded.runs(run, READ)]
     return {"platform": known.platform, "disk": known.disk, "runs": each}
 
 
@@ -54,7 +54,7 @@ def _check(run: Path) -> None:
         document = runs.read(run)
     except ValueError as error:
         raise UserError(str(error)) from error
-    if not (run / REQUESTS).exists():
+    if not run_files.inside(run, REQUESTS):
         raise UserError(
             "no requests in it: predict and measure record them, sweep and consolidate do not"
         )

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from understudy_devices.studio.plain_text import is_plain, plain
+from understudy_devices.studio.run_files import inside as file_inside
+
 RESULT, REPORT = "result.json", "report.html"
 DEPTH = 4  # folders below the studio's
 RESULT_MOST = 50 * 2**20  # bytes
@@ -24,10 +27,10 @@ def inside(folder: Path, name: str) -> Path | None:
     """Return a run folder by its path below the folder; None if there is none."""
     try:
         run = (folder / name).resolve()
-        is_run = run.is_relative_to(folder.resolve()) and (run / RESULT).is_file()
-    except (OSError, ValueError):  # too long, or a zero byte
+        is_below = run.is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):  # too long, a zero byte, or links in a circle
         return None
-    return run if is_run else None
+    return run if is_below and file_inside(run, RESULT) else None
 
 
 def about(folder: Path, run: Path) -> dict[str, Any]:
@@ -35,7 +38,7 @@ def about(folder: Path, run: Path) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "name": str(run.relative_to(folder)),
         "changed_s": _changed_s(run),
-        "has_report": (run / REPORT).is_file(),
+        "has_report": file_inside(run, REPORT) is not None,
     }
     try:
         result = read(run)
@@ -44,15 +47,17 @@ def about(folder: Path, run: Path) -> dict[str, Any]:
     inputs = result.get("inputs")
     command = inputs.get("command") if isinstance(inputs, dict) else result.get("command")
     return shown | {
-        "schema": str(result.get("schema", ""))[:COMMAND_LETTERS],
-        "command": str(command or "")[:COMMAND_LETTERS],
+        "schema": plain(str(result.get("schema", ""))[:COMMAND_LETTERS]),
+        "command": plain(str(command or "")[:COMMAND_LETTERS]),
         "trusted": result.get("trusted") if isinstance(result.get("trusted"), bool) else None,
     }
 
 
 def read(run: Path) -> dict[str, Any]:
     """Return result.json; ValueError, with a line for people, if it cannot be read."""
-    file = run / RESULT
+    file = file_inside(run, RESULT)
+    if file is None:
+        raise ValueError(f"{RESULT}: no file of the run; was the run deleted?")
     try:
         if file.stat().st_size > RESULT_MOST:
             raise ValueError(f"{RESULT} has more than {RESULT_MOST:,} bytes; open it in a terminal")
@@ -72,9 +77,11 @@ def _folders(folder: Path, depth: int) -> Iterator[Path]:
     except OSError:
         return
     for entry in entries:
-        if entry.name.startswith(".") or not entry.is_dir(follow_symlinks=False):
+        if entry.name.startswith(".") or not is_plain(entry.name):
             continue
-        if (Path(entry) / RESULT).is_file():
+        if not entry.is_dir(follow_symlinks=False):
+            continue
+        if file_inside(Path(entry), RESULT):
             yield Path(entry)
         elif depth > 1:
             yield from _folders(Path(entry), depth - 1)

@@ -37,7 +37,7 @@ from starlette.staticfiles import StaticFiles
 
 from understudy_devices import __version__
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.studio import comparison, experiments, recorded_runs, runs
+from understudy_devices.studio import comparison, experiments, recorded_runs, run_files, runs
 from understudy_devices.studio.card_requests import Cards
 from understudy_devices.studio.experiments import RUNNING, Experiment
 from understudy_devices.studio.journal_requests import Journals
@@ -114,10 +114,11 @@ class _Api:
 
     async def report(self, request: Request) -> Response:
         run = self._run(request)
-        if run is None or not (run / runs.REPORT).is_file():
+        file = run and run_files.inside(run, runs.REPORT)
+        if file is None:
             return _error("no report: look at the list again", 404)
         headers = {"Content-Security-Policy": REPORT_POLICY}
-        return FileResponse(run / runs.REPORT, media_type="text/html", headers=headers)
+        return FileResponse(file, media_type="text/html", headers=headers)
 
     async def recorded(self, request: Request) -> Response:
         run = self._run(request)

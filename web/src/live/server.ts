@@ -32,7 +32,8 @@ export interface Card {
   registers: Register[];
 }
 
-/** ns, cpu, context, pid, what, text, parts (register, lanes, value), absent. */
+/** ns, cpu, context, pid, what, text, parts (register, lanes, value), lost (it did not reach the
+    card), slot. */
 export type Access = [
   number,
   number,
@@ -42,6 +43,7 @@ export type Access = [
   string,
   [number, string, string][],
   boolean,
+  number,
 ];
 
 export interface Finding {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The values of a card's registers after any access of a journal, as far as the accesses show them.
+// The values of a card's registers after any access of a journal, as far as the accesses show them:
+// those to the card in one slot, since a journal has the accesses to all cards of the bus.
 
 import type { Access, Card, Register } from "./server";
 
@@ -38,11 +39,13 @@ function masksOf({ width, access, fields }: Register): Masks {
 
 /** Replays a journal's accesses, forwards and backwards. */
 export class Replay {
+  readonly #slot: number;
   readonly #initial: bigint[];
   readonly #masks: Masks[];
   readonly #saved: State[];
 
-  constructor(card: Card) {
+  constructor(card: Card, slot: number) {
+    this.#slot = slot;
     this.#initial = card.registers.map(initial);
     this.#masks = card.registers.map(masksOf);
     this.#saved = [{ values: this.#initial, last: this.#initial.map(() => -1) }];
@@ -62,14 +65,15 @@ export class Replay {
     return state;
   }
 
-  #apply(state: State, [, , , , what, , parts, absent]: Access, index: number): void {
+  #apply(state: State, [, , , , what, , parts, isLost, slot]: Access, index: number): void {
+    if (slot !== this.#slot) return;
     if (what === "added" || what === "removed") state.values = [...this.#initial];
     for (const [register, lanesText, valueText] of parts) {
       const [lanes, value] = [BigInt(lanesText), BigInt(valueText)];
       const { plain, clears, sets } = this.#masks[register]!;
       const old = state.values[register]!;
       state.last[register] = index;
-      if (absent) continue;
+      if (isLost) continue;
       state.values[register] =
         what === "load"
           ? (old & ~lanes) | value

@@ -13,6 +13,8 @@ const RANKS = 10_000; // a multiple of 1000, so that p99.9 is exact
 const NS_PER_MS = 1e6;
 const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f8: Float64Array };
 const WITHOUT_REQUESTS = ["distribution", "rate"];
+/** Views that count the requests of a process from its first one; null: all views. */
+const FROM_THE_FIRST = [null, "comparison"];
 
 export function packed(
   { capacity, runs }: Prepared,
@@ -32,14 +34,15 @@ export function packed(
   };
   const isNeeded = !WITHOUT_REQUESTS.includes(shown.view ?? "");
   const most = isNeeded ? Math.floor(requests / runs.length) : 0;
+  const from = runs.length > 1 && FROM_THE_FIRST.includes(shown.view) ? -Infinity : shown.from;
   const header = {
     schema: SCHEMA,
     capacity,
     disk: runs[0]?.recorded.disk ? curvesOf(runs[0].recorded.disk) : null,
     runs: runs.map(({ name, recorded }) => {
-      const { first, last } = rowsOf(recorded, shown, most);
+      const { first, last } = rowsOf(recorded, from, most);
       const columns = columnsOf(recorded, first, last);
-      const isWhole = last - first === recorded.responses.length;
+      const isWhole = last - first === recorded.requests;
       return {
         name,
         requests: recorded.requests,
@@ -52,9 +55,9 @@ export function packed(
   return joined(header, pieces, end);
 }
 
-/** Return which rows are packed: those about the time that is shown. */
-function rowsOf({ arrival }: Recorded, shown: Shown, most: number): { first: number; last: number } {
-  const before = countTo(arrival, shown.from) - Math.floor(most / 2);
+/** Return which rows are packed: those about a time, in ms. */
+function rowsOf({ arrival }: Recorded, from: number, most: number): { first: number; last: number } {
+  const before = countTo(arrival, from) - Math.floor(most / 2);
   const first = Math.max(0, Math.min(before, arrival.length - most));
   return { first, last: Math.min(arrival.length, first + most) };
 }

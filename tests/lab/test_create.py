@@ -12,7 +12,7 @@ import pytest
 from lab_class import NAME, Class, students, understudy
 
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.lab import from_raw, overlay, qcow2, sealed, verity
+from understudy_devices.lab import changes, from_raw, overlay, qcow2, sealed, status, verity
 from understudy_devices.lab.base_image import Source
 
 BOOT = b"\x90" * 510 + b"\x55\xaa"
@@ -44,6 +44,28 @@ def test_a_lab_has_a_sealed_base_and_small_clones(tmp_path: Path, base: Path) ->
         assert sum(path.stat().st_blocks * 512 for path in team.folder.iterdir()) < 300_000
         assert team.base() == sealed_base
     assert [path.name for path in made.labs.iterdir()] == [NAME]
+
+
+def test_a_team_cannot_look_into_the_folder_of_another(
+    tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And everybody may read what all teams need, whatever the umask."""
+    made = Class(tmp_path)
+    before = os.umask(0o077)
+    try:
+        made.create(base)
+        changes.add_base(made.team().lab, Source(base))
+    finally:
+        os.umask(before)
+    lab = made.labs / NAME
+    for name in ("", "teams", "bases", "bases/1", "bases/2"):
+        assert (lab / name).stat().st_mode & 0o777 == 0o755, name
+    for name in ("lab.json", "bases/1/manifest.json", "bases/2/manifest.json"):
+        assert (lab / name).stat().st_mode & 0o777 == 0o644, name
+    for team in made.team().lab.teams():
+        assert team.folder.stat().st_mode & 0o777 == 0o700
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "team02")
+    assert [each.state for each in status.of_lab(made.team().lab)] == ["off", "private"]
 
 
 def test_a_clone_is_what_the_format_says(tmp_path: Path, base: Path) -> None:

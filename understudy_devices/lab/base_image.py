@@ -105,6 +105,7 @@ def seal(source: Source, folder: Path) -> Base:
     """Copy a base's files into a new folder, and seal them; UserError for an unusable base."""
     virtual_bytes = source.check()
     folder.mkdir(parents=True)
+    folder.chmod(0o755)
     seals = {DISK: sealed.copy(source.disk, folder / DISK)}
     if source.kernel:
         seals[KERNEL] = sealed.copy(source.kernel, folder / KERNEL)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Small JSON files with the lab's state: either the old or the new content, also after a crash."""
+"""Small JSON files with the lab's state: either the old or the new content, also after a crash.
+
+Everybody may read them who may look into their folder.
+"""
 
 import json
 import os
@@ -13,6 +16,7 @@ from understudy_devices.base.errors import RunFailed
 def write(path: Path, content: dict[str, Any], durable: bool = True) -> None:
     """Replace the file; if `durable`, the new content survives a power cut from now on."""
     with scratch.replacing(path) as fresh, fresh.open("w", encoding="utf-8") as file:
+        os.fchmod(file.fileno(), 0o644)
         file.write(json.dumps(content, indent=1) + "\n")
         if durable:
             file.flush()

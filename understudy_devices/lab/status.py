@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the VMs of a lab do: who runs which, where, since when, and how large its files are."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -27,7 +28,7 @@ class Status:
 
     state: off, suspended, running, starting, suspending, paused, no room (the disk or the quota is
     full), busy (a command talks to QEMU), silent (QEMU does not answer), locked (by a program that
-    the lab does not know), or damaged.
+    the lab does not know), damaged, or private (this user may not look into the team's folder).
     clone_bytes: what the clone takes on disk; team_bytes: with snapshots and memory.
     """
 
@@ -42,6 +43,8 @@ class Status:
 
 def of_team(team: Team) -> Status:
     """Return what a team's VM does; this waits for no command that is at work."""
+    if not os.access(team.folder, os.R_OK | os.X_OK):
+        return Status(team.name, [], "private", None, 0, 0, None)
     try:
         state, who = _state(team), holder.of(team)
         clone_bytes = team.disk.stat().st_blocks * BLOCK_BYTES

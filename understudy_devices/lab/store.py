@@ -7,7 +7,8 @@
     LABS/NAME/teams/TEAM/disk.qcow2     the team's clone
     LABS/NAME/teams/TEAM/...            what a running or suspended VM needs
 
-The images name each other by relative paths, so a lab may be moved while no VM runs.
+The images name each other by relative paths, so a lab may be moved while no VM runs.  Everybody may
+read settings and bases; only its owner may look into a team's folder.
 """
 
 import os
@@ -30,6 +31,8 @@ FILE, TEAM_FILE, DISK = "lab.json", "team.json", "disk.qcow2"
 TEAMS, BASES = "teams", "bases"
 FIRST = "1"
 BELOW_MAX = 100
+FOR_OWNER, FOR_ALL = 0o700, 0o755
+"""The modes of a team's folder, and of all others, whatever the umask."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,8 @@ def create(
             for team, members in teams.items():
                 _make_team(folder / TEAMS / team, members, virtual_bytes)
             write_settings(folder, settings)
-            folder.chmod(0o755)
+            for public in (folder / BASES, folder / TEAMS, folder):
+                public.chmod(FOR_ALL)
             folder.rename(final)
             state_file.sync_folder(labs)
     except OSError as error:
@@ -171,6 +175,7 @@ def relative_base(number: str) -> str:
 
 def _make_team(folder: Path, members: Sequence[Student], virtual_bytes: int) -> None:
     folder.mkdir(parents=True)
+    folder.chmod(FOR_OWNER)
     content: dict[str, Any] = {"members": [asdict(member) for member in members]}
     state_file.write(folder / TEAM_FILE, content, durable=False)
     overlay.write(folder / DISK, relative_base(FIRST), virtual_bytes)

@@ -11,7 +11,7 @@ import pytest
 from lab_class import NAME, Class, running_lab, understudy
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import changes, disk_use, locks, maintenance, memory, qcow2
+from understudy_devices.lab import changes, disk_use, locks, maintenance, memory, qcow2, store
 from understudy_devices.lab.base_image import Source
 from understudy_devices.lab.hardware import Hardware
 
@@ -145,6 +145,21 @@ def test_names_of_snapshots_are_checked(lab: Class) -> None:
     lab.do("snapshot", "team01", "two", "--drop")
     lab.do("snapshot", "team01", "one", "--drop")
     assert [path.name for path in lab.team().folder.glob("*.qcow2")] == ["disk.qcow2"]
+
+
+def test_no_snapshot_makes_a_clone_that_cannot_start(
+    lab: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "IMAGES_MAX", 4)
+    lab.do("snapshot", "team01", "one")
+    lab.do("snapshot", "team01", "two")
+    assert "based on 2 snapshots, and cannot be on more" in lab.refuses(
+        "snapshot", "team01", "three"
+    )
+    assert changes.snapshots(lab.team()) == ["one", "two"]
+    assert lab.team().base().folder.name == "1"
+    lab.do("undo", "team01", "one")
+    lab.do("snapshot", "team01", "three")
 
 
 def test_a_suspended_vm_keeps_its_memory(lab: Class) -> None:

@@ -56,6 +56,11 @@ def take(team: Team, label: str) -> None:
         target = _path(team, label)
         if target.exists():
             raise UserError(f"{team.name} has a snapshot {label}: take another name")
+        if len(team.images()) >= store.IMAGES_MAX:
+            raise RunFailed(
+                f"{team.name}: its clone is based on {store.IMAGES_MAX - 2} snapshots, and cannot "
+                f"be on more: {team.words('undo')} goes back to one of them"
+            )
         size = _virtual_bytes(team.disk)
         target.hardlink_to(team.disk)
         _replace(team, target.name, size)

@@ -30,7 +30,8 @@ SCHEMA = "understudy.lab/1"
 FILE, TEAM_FILE, DISK = "lab.json", "team.json", "disk.qcow2"
 TEAMS, BASES = "teams", "bases"
 FIRST = "1"
-BELOW_MAX = 100
+IMAGES_MAX = 100
+"""Most images that a clone may consist of: itself, snapshots and its base."""
 FOR_OWNER, FOR_ALL = 0o700, 0o755
 """The modes of a team's folder, and of all others, whatever the umask."""
 
@@ -58,18 +59,21 @@ class Team:
         listed = state_file.optional(self.folder / TEAM_FILE).get("members", [])
         return [Student(str(each.get("name")), str(each.get("email"))) for each in listed]
 
+    def images(self) -> list[Path]:
+        """Return the clone, the snapshots below it, and its base; RunFailed if one is damaged."""
+        images = [self.disk]
+        try:
+            while backing := qcow2.backing_of(images[-1]):
+                if len(images) == IMAGES_MAX:
+                    raise UserError(f"{self.disk}: {IMAGES_MAX} images or more below it")
+                images.append(images[-1].parent / backing)
+        except UserError as error:
+            raise RunFailed(f"{error}; or understudy lab reset makes a new clone") from None
+        return images
+
     def base(self) -> Base:
         """Return the base of the team's clone, below any snapshots."""
-        image = self.disk
-        for _ in range(BELOW_MAX):
-            try:
-                backing = qcow2.backing_of(image)
-            except UserError as error:
-                raise RunFailed(f"{error}; or understudy lab reset makes a new clone") from None
-            if not backing:
-                return base_image.read(image.parent.resolve())
-            image = image.parent / backing
-        raise RunFailed(f"{self.disk}: more than {BELOW_MAX} images below it")
+        return base_image.read(self.images()[-1].parent.resolve())
 
     def words(self, command: str) -> str:
         """Return a command for this team, as one types it."""

@@ -4,7 +4,7 @@
 At every instant at which the command or QEMU may be killed, the clone can be started again:
 
 * QEMU waits, and does not touch the clone, until the command lets it run.  A QEMU whose command
-  died before that is ended by the next start.
+  died before that is ended by the next start, or goes on if the saved memory is already removed.
 * A saved memory is removed after QEMU has loaded it and before the guest runs.
 """
 
@@ -23,7 +23,6 @@ from understudy_devices.lab.store import Team
 LOCK_SECONDS = 60
 LOAD_SECONDS = 600
 NOT_YET = {"prelaunch", "inmigrate"}
-SAVED = "postmigrate"
 BROKEN = {"internal-error", "guest-panicked", "shutdown", "watchdog"}
 
 How = Literal["booted", "resumed", "continued"]
@@ -64,7 +63,7 @@ def start(team: Team, hardware: Hardware) -> Started:
                 note = f"the suspended VM is not resumed: {error}"
         memory.drop(team)
         with _launched(team, hardware, resumes=False) as monitor:
-            _let_run(team, monitor, hardware, resumed=False)
+            _let_run(team, monitor)
         return Started("booted", note)
 
 
@@ -78,23 +77,23 @@ def _resume(team: Team, hardware: Hardware, saved: memory.Memory) -> None:
         monitor.do("migrate-incoming", uri="fd:memory")
         monitor.migrated(LOAD_SECONDS)
         memory.drop(team)
-        _let_run(team, monitor, hardware, resumed=True)
+        _let_run(team, monitor)
 
 
 @contextmanager
 def _launched(team: Team, hardware: Hardware, *, resumes: bool) -> Iterator[Monitor]:
-    """Launch QEMU, and yield a connection to it; if the block fails, end QEMU."""
+    """Launch QEMU, record that, and yield a connection to it; if the block fails, end QEMU."""
     with qemu_process.launch(team, hardware, team.base(), resumes) as monitor:
         try:
+            holder.record(team, monitor.pid, resumes, hardware.identity())
             yield monitor
         except BaseException:
             qemu_process.end(monitor)
             raise
 
 
-def _let_run(team: Team, monitor: Monitor, hardware: Hardware, *, resumed: bool) -> None:
+def _let_run(team: Team, monitor: Monitor) -> None:
     quota.enforce(team, monitor.pid)
-    holder.record(team, monitor.pid, resumed, hardware.identity())
     monitor.do("cont")
     monitor.wait_until_running()
 
@@ -114,7 +113,7 @@ def _goes_on(team: Team) -> bool:
         status = monitor.status()
         if status == "running":
             raise RunFailed(_held(team))
-        if status in NOT_YET or status in BROKEN or (status == SAVED and memory.exists(team)):
+        if status in NOT_YET or status in BROKEN or memory.exists(team):
             qemu_process.end(monitor)
             return False
         if status == NO_ROOM:

@@ -2,6 +2,7 @@
 """A resume that is interrupted at a chosen instant, and what the next start makes of it."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from lab_class import Class, running_lab
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.lab import accelerator, holder, memory, start
 from understudy_devices.lab.hardware import Hardware
+from understudy_devices.lab.monitor import Gone, Monitor, NoRoom
 
 pytestmark = pytest.mark.thorough
 
@@ -64,3 +66,38 @@ def test_a_killed_resume_leaves_a_vm_with_an_owner(
     assert holder.of(lab.team())
     lab.type("p", ["memory 0002"])
     assert "team01: suspended" in lab.do("stop", "team01", "--suspend")
+
+
+def kill_itself(qemu: Monitor, _: float) -> None:
+    """Kill QEMU, as the kernel does if the host has too little memory."""
+    os.kill(qemu.pid, signal.SIGKILL)
+    qemu.do("query-status")
+
+
+def wait_in_vain(_: Monitor) -> None:
+    raise NoRoom("its disk or its quota is full")
+
+
+def refuse(_: Monitor, *__: object, **___: object) -> None:
+    raise Gone("QEMU does not answer")
+
+
+@pytest.mark.parametrize(
+    ("name", "instead", "words"),
+    [("migrated", kill_itself, "QEMU is gone"), ("do", refuse, "QEMU")],
+)
+def test_a_failure_that_may_pass_keeps_the_memory(
+    lab: Class, name: str, instead: object, words: str
+) -> None:
+    answer = begin(lab, lambda: setattr(Monitor, name, instead))
+    assert answer.startswith("team01: not resumed, and its memory is kept: ")
+    assert words in answer
+    assert lab.qemus() == {}
+    assert "team01: resumed" in lab.start()
+    lab.type("p", ["memory 0002"])
+
+
+def test_a_resumed_vm_that_has_no_room_waits(lab: Class) -> None:
+    answer = begin(lab, lambda: setattr(Monitor, "wait_until_running", wait_in_vain))
+    assert answer.startswith("resumed: the VM waits: its disk or its quota is full; understudy")
+    lab.type("p", ["memory 0002"])

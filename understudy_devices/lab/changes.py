@@ -20,6 +20,7 @@ from understudy_devices.lab import (
     locks,
     memory,
     overlay,
+    owner,
     qcow2,
     qemu_process,
     state_file,
@@ -160,7 +161,7 @@ def sweep(team: Team) -> None:
 @contextmanager
 def _changing(team: Team) -> Iterator[None]:
     """Hold all locks of a clone; RunFailed if its VM runs."""
-    with locks.folder(team.folder, LOCK_SECONDS, who=team.name):
+    with owner.acting(team.folder), locks.folder(team.folder, LOCK_SECONDS, who=team.name):
         if monitor := qemu_process.find(team):
             with monitor:
                 if monitor.status() not in NOT_YET:

@@ -16,7 +16,16 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import changes, holder, locks, maintenance, memory, qemu_process, quota
+from understudy_devices.lab import (
+    changes,
+    holder,
+    locks,
+    maintenance,
+    memory,
+    owner,
+    qemu_process,
+    quota,
+)
 from understudy_devices.lab.hardware import Hardware
 from understudy_devices.lab.monitor import NO_ROOM, Gone, Monitor, NoRoom, Refused, Silent
 from understudy_devices.lab.store import Team
@@ -42,6 +51,7 @@ def start(team: Team, hardware: Hardware) -> Started:
     lab = team.lab
     with (
         locks.folder(lab.folder, LOCK_SECONDS, shared=True, who=lab.name),
+        owner.acting(team.folder),
         locks.folder(team.folder, LOCK_SECONDS, who=team.name),
     ):
         maintenance.check(lab)

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from understudy_devices.lab import holder, locks, memory, quota
+from understudy_devices.lab import holder, locks, memory, owner, quota
 from understudy_devices.lab.holder import Holder
 from understudy_devices.lab.monitor import NO_ROOM, Gone, Monitor, NotRunning
 from understudy_devices.lab.store import Lab, Team
@@ -45,6 +45,11 @@ def of_team(team: Team) -> Status:
     """Return what a team's VM does; this waits for no command that is at work."""
     if not os.access(team.folder, os.R_OK | os.X_OK):
         return Status(team.name, [], "private", None, 0, 0, None)
+    with owner.acting(team.folder):
+        return _of_own(team)
+
+
+def _of_own(team: Team) -> Status:
     try:
         state, who = _state(team), holder.of(team)
         clone_bytes = team.disk.stat().st_blocks * BLOCK_BYTES

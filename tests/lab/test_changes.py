@@ -68,6 +68,9 @@ def test_a_disk_goes_back_and_forth(lab: Class) -> None:
 def test_a_running_vm_is_left_alone(lab: Class) -> None:
     lab.start()
     (process,) = lab.qemus()
+    assert locks.is_written(lab.team().disk)
+    assert locks.is_image_locked(lab.team().base().disk)
+    assert not locks.is_written(lab.team().base().disk)
     for command, words in (
         ("snapshot", ("team01", "one")),
         ("undo", ("team01",)),

@@ -12,7 +12,17 @@ import pytest
 from lab_class import NAME, Class, students, understudy
 
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.lab import changes, from_raw, overlay, qcow2, sealed, status, verity
+from understudy_devices.lab import (
+    base_image,
+    changes,
+    from_raw,
+    locks,
+    overlay,
+    qcow2,
+    sealed,
+    status,
+    verity,
+)
 from understudy_devices.lab.base_image import Source
 
 BOOT = b"\x90" * 510 + b"\x55\xaa"
@@ -180,6 +190,31 @@ def test_a_base_that_does_not_boot_is_refused(tmp_path: Path, first: bytes, word
     (tmp_path / "vmlinuz").write_bytes(b"kernel")
     done = understudy(*words_of, "--folder", tmp_path / "labs", "--kernel", tmp_path / "vmlinuz")
     assert done.exit_code == 0, done.stderr
+
+
+def test_a_base_that_a_vm_uses_is_refused(tmp_path: Path, base: Path) -> None:
+    with locks.image(base):
+        done = understudy(
+            *("lab", "create", NAME, "--base", base, "--students", students(tmp_path)),
+            *("--folder", tmp_path / "labs"),
+        )
+    assert done.exit_code == 2
+    assert "a VM writes to it: end that VM first" in done.stderr
+    assert not (tmp_path / "labs").exists()
+
+
+def test_a_base_that_is_spoiled_while_it_is_copied_is_refused(
+    tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = sealed.copy
+
+    def copy(source: Path, target: Path) -> sealed.Seal:
+        header("features", 1)(source)
+        return whole(source, target)
+
+    monkeypatch.setattr(sealed, "copy", copy)
+    with pytest.raises(UserError, match="QEMU has not closed it"):
+        base_image.seal(Source(base), tmp_path / "sealed")
 
 
 def test_an_overlay_of_another_base_is_refused(tmp_path: Path, base: Path) -> None:

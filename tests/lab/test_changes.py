@@ -197,6 +197,36 @@ def test_a_damaged_clone_is_made_anew(lab: Class) -> None:
         assert lab.team().base().folder.name == "1"
 
 
+def test_a_damaged_clone_can_go_back_to_a_snapshot(lab: Class) -> None:
+    disk = lab.team().disk
+    os.truncate(disk, 10)
+    assert "or understudy lab reset os822 team01 makes a new clone" in lab.start(code=1)
+    lab.do("reset", "team01")
+    lab.do("snapshot", "team01", "one")
+    os.truncate(disk, 10)
+    assert "or understudy lab undo os822 team01 LABEL goes back" in lab.start(code=1)
+    lab.do("undo", "team01", "one")
+    assert qcow2.backing_of(disk) == "snapshot-one.qcow2"
+
+
+def test_a_clone_survives_a_power_cut_before_it_has_its_name(
+    lab: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the former clone is gone, and the new one is empty."""
+    disk, former = lab.team().disk, lab.team().disk.stat().st_ino
+    events: list[tuple[int, bool]] = []
+    fsync = os.fsync
+
+    def note(descriptor: int) -> None:
+        events.append((os.fstat(descriptor).st_ino, disk.stat().st_ino == former))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    lab.do("reset", "team01")
+    assert (disk.stat().st_ino, True) in events
+    assert (disk.parent.stat().st_ino, False) in events
+
+
 def spoilers() -> list[Callable[[Path], object]]:
     return [lambda path: os.truncate(path, 10), lambda path: path.unlink()]
 

@@ -117,7 +117,7 @@ def add_base(lab: Lab, source: Source) -> Base:
         with scratch.folder(".base.", final.parent) as folder:
             base_image.seal(source, folder / "new")
             (folder / "new").rename(final)
-        state_file.sync_folder(final.parent)
+        state_file.sync(final.parent)
         return base_image.read(final)
 
 
@@ -194,7 +194,8 @@ def _replace(team: Team, backing: str, virtual_bytes: int) -> None:
     """Put a new overlay in the place of the clone."""
     with scratch.replacing(team.disk) as fresh:
         overlay.write(fresh, backing, virtual_bytes)
-    state_file.sync_folder(team.folder)
+        state_file.sync(fresh)
+    state_file.sync(team.folder)
 
 
 def _onto(team: Team, base: Base) -> None:

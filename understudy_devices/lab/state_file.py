@@ -22,7 +22,7 @@ def write(path: Path, content: dict[str, Any], durable: bool = True) -> None:
             file.flush()
             os.fsync(file.fileno())
     if durable:
-        sync_folder(path.parent)
+        sync(path.parent)
 
 
 def required(path: Path) -> dict[str, Any]:
@@ -51,9 +51,9 @@ def damaged(path: Path) -> RunFailed:
     return RunFailed(f"{path}: damaged: take it from a backup")
 
 
-def sync_folder(folder: Path) -> None:
-    """Let the names in a folder survive a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def sync(path: Path) -> None:
+    """Let a file's content, or the names in a folder, survive a power cut."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     finally:

@@ -28,6 +28,7 @@ from understudy_devices.lab.students import TEAM, TEAM_RULE, Student
 
 SCHEMA = "understudy.lab/1"
 FILE, TEAM_FILE, DISK = "lab.json", "team.json", "disk.qcow2"
+SNAPSHOTS = "snapshot-*.qcow2"
 TEAMS, BASES = "teams", "bases"
 FIRST = "1"
 IMAGES_MAX = 100
@@ -68,12 +69,17 @@ class Team:
                     raise UserError(f"{self.disk}: {IMAGES_MAX} images or more below it")
                 images.append(images[-1].parent / backing)
         except UserError as error:
-            raise RunFailed(f"{error}; or understudy lab reset makes a new clone") from None
+            raise RunFailed(f"{error}; or {self._way_back()}") from None
         return images
 
     def base(self) -> Base:
         """Return the base of the team's clone, below any snapshots."""
         return base_image.read(self.images()[-1].parent.resolve())
+
+    def _way_back(self) -> str:
+        if any(self.folder.glob(SNAPSHOTS)):
+            return f"{self.words('undo')} LABEL goes back to a snapshot"
+        return f"{self.words('reset')} makes a new clone"
 
     def words(self, command: str) -> str:
         """Return a command for this team, as one types it."""
@@ -145,8 +151,9 @@ def create(
             write_settings(folder, settings)
             for public in (folder / BASES, folder / TEAMS, folder):
                 public.chmod(FOR_ALL)
+            os.sync()  # 200 clones at once
             folder.rename(final)
-            state_file.sync_folder(labs)
+            state_file.sync(labs)
     except OSError as error:
         place = error.filename or labs
         raise RunFailed(f"{place}: {error.strerror or error}; nothing was made") from error

@@ -5,6 +5,7 @@ import os
 import struct
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import lab_images
@@ -320,6 +321,17 @@ def test_a_lab_that_was_copied_is_accepted_after_a_check(tmp_path: Path, base: P
     other.write_bytes(bytes(100))
     other.replace(base_of_lab.disk)
     assert "changed since it was sealed" in made.refuses("check")
+
+
+def test_a_copy_without_fs_verity_is_compared(tmp_path: Path, base: Path) -> None:
+    """A file system may have fs-verity and that of the backup none."""
+    seal = replace(sealed.copy(base, tmp_path / "sealed"), verity="digest")
+    sealed.copy(base, tmp_path / "copy")
+    with pytest.raises(RunFailed, match=r"copied or moved since it was sealed: lab check"):
+        sealed.check_quickly(tmp_path / "copy", seal, "lab check")
+    with pytest.raises(RunFailed, match="fs-verity has another digest"):
+        sealed.check_quickly(tmp_path / "sealed", seal, "lab check")
+    assert sealed.check_fully(tmp_path / "copy", seal).sha256 == seal.sha256
 
 
 def test_holes_stay_holes(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def _raw(terminal: int) -> Iterator[None]:
         return
     modes = termios.tcgetattr(terminal)
     try:
-        tty.setraw(terminal)
+        tty.setraw(terminal, termios.TCSADRAIN)  # keys that are typed early count
         yield
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, modes)

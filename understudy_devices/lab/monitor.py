@@ -57,7 +57,8 @@ class Monitor:
     def __init__(self, folder: Path, seconds: float = 30) -> None:
         """Connect within `seconds`, which is also the most that a command may take.
 
-        NotRunning if there is no QEMU, Silent if it does not answer, Gone if too many wait for it.
+        NotRunning if there is no QEMU, PermissionError if this user may not use it, Silent if it
+        does not answer, Gone if too many wait for it.
         """
         self._seconds = seconds
         self._received = b""
@@ -68,6 +69,9 @@ class Monitor:
             peer = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, UCRED.size)
             self.pid: int = UCRED.unpack(peer)[0]
             self._ended = os.pidfd_open(self.pid)
+        except PermissionError as error:
+            self._socket.close()
+            raise PermissionError(error.errno, error.strerror, str(folder / MONITOR)) from None
         except OSError as error:
             self._socket.close()
             raise NotRunning(f"QEMU does not run: {error.strerror or error}") from None

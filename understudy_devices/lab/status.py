@@ -75,13 +75,12 @@ def _state(team: Team) -> str:
     try:
         with Monitor(team.folder, ANSWER_SECONDS) as monitor:
             return WORDS.get(monitor.status(), "paused")
-    except NotRunning:
+    except (NotRunning, PermissionError):
         pass
     except Gone:
         return "busy" if locks.is_folder_locked(team.folder) else "silent"
     if locks.is_image_locked(team.disk):
-        who = holder.of(team)
-        return "running" if who and not who.is_here else "locked"
+        return "running" if holder.of(team) else "locked"
     return "suspended" if memory.exists(team) else "off"
 
 

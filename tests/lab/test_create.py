@@ -16,10 +16,12 @@ from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.lab import (
     base_image,
     changes,
+    disk_use,
     from_raw,
     locks,
     overlay,
     qcow2,
+    quota,
     sealed,
     status,
     verity,
@@ -191,6 +193,29 @@ def test_a_base_that_does_not_boot_is_refused(tmp_path: Path, first: bytes, word
     (tmp_path / "vmlinuz").write_bytes(b"kernel")
     done = understudy(*words_of, "--folder", tmp_path / "labs", "--kernel", tmp_path / "vmlinuz")
     assert done.exit_code == 0, done.stderr
+
+
+def test_a_base_of_more_than_4_tib_is_refused(tmp_path: Path, base: Path) -> None:
+    patched(base, 24, struct.pack(">Q", 2**42 + 512))
+    patched(base, 36, struct.pack(">I", 2**13 + 1))
+    with pytest.raises(UserError, match="more than 4 TiB"):
+        Source(base).check()
+
+
+def test_files_that_vanish_end_no_command(
+    tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Class(tmp_path)
+    made.create(base, "--quota", "1GiB")
+    team = made.team()
+    gone = [team.folder / name for name in ("gone", "snapshot-gone.qcow2")]
+    listed = [*team.folder.iterdir(), *gone]
+    monkeypatch.setattr(Path, "iterdir", lambda path: iter(listed))
+    monkeypatch.setattr(Path, "glob", lambda path, pattern: iter(gone))
+    monkeypatch.setattr(Path, "is_file", lambda path: True)
+    assert status.of_team(team).state == "off"
+    assert quota.room(team) == 2**30
+    assert disk_use.of(team.lab).teams[0].snapshot_bytes == 0
 
 
 def test_a_base_that_a_vm_uses_is_refused(tmp_path: Path, base: Path) -> None:

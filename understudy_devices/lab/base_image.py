@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from understudy_devices.base.errors import UserError
-from understudy_devices.lab import bootable, locks, sealed, state_file
+from understudy_devices.lab import bootable, locks, overlay, sealed, state_file
 from understudy_devices.lab.qcow2 import KNOWN, REFUSED, Image
 from understudy_devices.lab.sealed import Seal
 
@@ -56,6 +56,8 @@ class Source:
                     f"{self.disk}: it has a feature that is not known here: qemu-img convert -O "
                     f"qcow2 {self.disk} NEW.qcow2 makes an image without"
                 )
+            if header.virtual_bytes > overlay.VIRTUAL_BYTES_MAX:
+                raise UserError(f"{self.disk}: its disk has more than 4 TiB: take a smaller one")
             image.check_complete()
             if not self.kernel:
                 bootable.check(image)

@@ -6,6 +6,7 @@ which are 12 installations.  What the teams have written is the same in a clone 
 its own, so it does not count.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,4 +104,6 @@ def _kind(name: str) -> str:
 
 
 def _blocks(path: Path) -> int:
-    return path.stat().st_blocks * BLOCK_BYTES
+    with suppress(FileNotFoundError):  # removed by a command that is at work
+        return path.stat().st_blocks * BLOCK_BYTES
+    return 0

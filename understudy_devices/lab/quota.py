@@ -86,4 +86,6 @@ def limit(pid: int, bytes_: int) -> None:
 
 
 def _size(path: Path) -> int:
-    return path.stat().st_size
+    with suppress(FileNotFoundError):  # removed by a command that is at work
+        return path.stat().st_size
+    return 0

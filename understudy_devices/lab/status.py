@@ -3,6 +3,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from understudy_devices.lab import holder, locks, memory, owner, quota
@@ -86,5 +87,6 @@ def _state(team: Team) -> str:
 
 def _sizes(team: Team) -> Iterator[int]:
     for path in team.folder.iterdir():
-        if path.is_file():
-            yield path.stat().st_blocks * BLOCK_BYTES
+        with suppress(FileNotFoundError):  # removed by a command that is at work
+            if path.is_file():
+                yield path.stat().st_blocks * BLOCK_BYTES

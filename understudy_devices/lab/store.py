@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A lab is a folder, on a disk of this machine or on one that several machines share.
+"""A lab is a folder on a disk of this machine.
 
     LABS/NAME/lab.json                  settings
     LABS/NAME/bases/1/                  the sealed base (base_image.py); 2, 3 ... after a rebase

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -60,10 +60,10 @@ class Faults:
     def round(self) -> str:
         """Do one round; return its kind.  AssertionError if something is wrong."""
         kind = self.random.choice(list(self.kinds))
-        if self.random.random() < 0.7:
+        if runs := self.random.random() < 0.7:
             self.recover()
         if self.random.random() < 0.3:
-            with suppress(RunFailed):
+            with nullcontext() if runs else suppress(RunFailed):
                 stop.suspend(self.lab.team())
         self.kinds[kind]()
         self.recover()

@@ -11,7 +11,7 @@ import pytest
 from lab_class import NAME, Class, running_lab, understudy
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import changes, disk_use, locks, maintenance, memory, qcow2
+from understudy_devices.lab import changes, disk_use, locks, maintenance, memory, qcow2, store
 from understudy_devices.lab.base_image import Source
 from understudy_devices.lab.hardware import Hardware
 
@@ -68,6 +68,9 @@ def test_a_disk_goes_back_and_forth(lab: Class) -> None:
 def test_a_running_vm_is_left_alone(lab: Class) -> None:
     lab.start()
     (process,) = lab.qemus()
+    assert locks.is_written(lab.team().disk)
+    assert locks.is_image_locked(lab.team().base().disk)
+    assert not locks.is_written(lab.team().base().disk)
     for command, words in (
         ("snapshot", ("team01", "one")),
         ("undo", ("team01",)),
@@ -147,6 +150,21 @@ def test_names_of_snapshots_are_checked(lab: Class) -> None:
     assert [path.name for path in lab.team().folder.glob("*.qcow2")] == ["disk.qcow2"]
 
 
+def test_no_snapshot_makes_a_clone_that_cannot_start(
+    lab: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "IMAGES_MAX", 4)
+    lab.do("snapshot", "team01", "one")
+    lab.do("snapshot", "team01", "two")
+    assert "based on 2 snapshots, and cannot be on more" in lab.refuses(
+        "snapshot", "team01", "three"
+    )
+    assert changes.snapshots(lab.team()) == ["one", "two"]
+    assert lab.team().base().folder.name == "1"
+    lab.do("undo", "team01", "one")
+    lab.do("snapshot", "team01", "three")
+
+
 def test_a_suspended_vm_keeps_its_memory(lab: Class) -> None:
     """Unless the user goes back, which is meant to lose it."""
     suspended(lab)
@@ -177,6 +195,36 @@ def test_a_damaged_clone_is_made_anew(lab: Class) -> None:
         spoil(lab.team().disk)
         lab.do("reset", "team01")
         assert lab.team().base().folder.name == "1"
+
+
+def test_a_damaged_clone_can_go_back_to_a_snapshot(lab: Class) -> None:
+    disk = lab.team().disk
+    os.truncate(disk, 10)
+    assert "or understudy lab reset os822 team01 makes a new clone" in lab.start(code=1)
+    lab.do("reset", "team01")
+    lab.do("snapshot", "team01", "one")
+    os.truncate(disk, 10)
+    assert "or understudy lab undo os822 team01 LABEL goes back" in lab.start(code=1)
+    lab.do("undo", "team01", "one")
+    assert qcow2.backing_of(disk) == "snapshot-one.qcow2"
+
+
+def test_a_clone_survives_a_power_cut_before_it_has_its_name(
+    lab: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the former clone is gone, and the new one is empty."""
+    disk, former = lab.team().disk, lab.team().disk.stat().st_ino
+    events: list[tuple[int, bool]] = []
+    fsync = os.fsync
+
+    def note(descriptor: int) -> None:
+        events.append((os.fstat(descriptor).st_ino, disk.stat().st_ino == former))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    lab.do("reset", "team01")
+    assert (disk.stat().st_ino, True) in events
+    assert (disk.parent.stat().st_ino, False) in events
 
 
 def spoilers() -> list[Callable[[Path], object]]:

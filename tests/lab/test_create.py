@@ -5,6 +5,7 @@ import os
 import struct
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import lab_images
@@ -12,7 +13,19 @@ import pytest
 from lab_class import NAME, Class, students, understudy
 
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.lab import from_raw, overlay, qcow2, sealed, verity
+from understudy_devices.lab import (
+    base_image,
+    changes,
+    disk_use,
+    from_raw,
+    locks,
+    overlay,
+    qcow2,
+    quota,
+    sealed,
+    status,
+    verity,
+)
 from understudy_devices.lab.base_image import Source
 
 BOOT = b"\x90" * 510 + b"\x55\xaa"
@@ -44,6 +57,28 @@ def test_a_lab_has_a_sealed_base_and_small_clones(tmp_path: Path, base: Path) ->
         assert sum(path.stat().st_blocks * 512 for path in team.folder.iterdir()) < 300_000
         assert team.base() == sealed_base
     assert [path.name for path in made.labs.iterdir()] == [NAME]
+
+
+def test_a_team_cannot_look_into_the_folder_of_another(
+    tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And everybody may read what all teams need, whatever the umask."""
+    made = Class(tmp_path)
+    before = os.umask(0o077)
+    try:
+        made.create(base)
+        changes.add_base(made.team().lab, Source(base))
+    finally:
+        os.umask(before)
+    lab = made.labs / NAME
+    for name in ("", "teams", "bases", "bases/1", "bases/2"):
+        assert (lab / name).stat().st_mode & 0o777 == 0o755, name
+    for name in ("lab.json", "bases/1/manifest.json", "bases/2/manifest.json"):
+        assert (lab / name).stat().st_mode & 0o777 == 0o644, name
+    for team in made.team().lab.teams():
+        assert team.folder.stat().st_mode & 0o777 == 0o700
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "team02")
+    assert [each.state for each in status.of_lab(made.team().lab)] == ["off", "private"]
 
 
 def test_a_clone_is_what_the_format_says(tmp_path: Path, base: Path) -> None:
@@ -160,6 +195,54 @@ def test_a_base_that_does_not_boot_is_refused(tmp_path: Path, first: bytes, word
     assert done.exit_code == 0, done.stderr
 
 
+def test_a_base_of_more_than_4_tib_is_refused(tmp_path: Path, base: Path) -> None:
+    patched(base, 24, struct.pack(">Q", 2**42 + 512))
+    patched(base, 36, struct.pack(">I", 2**13 + 1))
+    with pytest.raises(UserError, match="more than 4 TiB"):
+        Source(base).check()
+
+
+def test_files_that_vanish_end_no_command(
+    tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Class(tmp_path)
+    made.create(base, "--quota", "1GiB")
+    team = made.team()
+    gone = [team.folder / name for name in ("gone", "snapshot-gone.qcow2")]
+    listed = [*team.folder.iterdir(), *gone]
+    monkeypatch.setattr(Path, "iterdir", lambda path: iter(listed))
+    monkeypatch.setattr(Path, "glob", lambda path, pattern: iter(gone))
+    monkeypatch.setattr(Path, "is_file", lambda path: True)
+    assert status.of_team(team).state == "off"
+    assert quota.room(team) == 2**30
+    assert disk_use.of(team.lab).teams[0].snapshot_bytes == 0
+
+
+def test_a_base_that_a_vm_uses_is_refused(tmp_path: Path, base: Path) -> None:
+    with locks.image(base):
+        done = understudy(
+            *("lab", "create", NAME, "--base", base, "--students", students(tmp_path)),
+            *("--folder", tmp_path / "labs"),
+        )
+    assert done.exit_code == 2
+    assert "a VM writes to it: end that VM first" in done.stderr
+    assert not (tmp_path / "labs").exists()
+
+
+def test_a_base_that_is_spoiled_while_it_is_copied_is_refused(
+    tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = sealed.copy
+
+    def copy(source: Path, target: Path) -> sealed.Seal:
+        header("features", 1)(source)
+        return whole(source, target)
+
+    monkeypatch.setattr(sealed, "copy", copy)
+    with pytest.raises(UserError, match="QEMU has not closed it"):
+        base_image.seal(Source(base), tmp_path / "sealed")
+
+
 def test_an_overlay_of_another_base_is_refused(tmp_path: Path, base: Path) -> None:
     overlay.write(tmp_path / "overlay.qcow2", "base.qcow2", 2**26)
     with pytest.raises(UserError, match=r"an overlay of base\.qcow2"):
@@ -263,6 +346,17 @@ def test_a_lab_that_was_copied_is_accepted_after_a_check(tmp_path: Path, base: P
     other.write_bytes(bytes(100))
     other.replace(base_of_lab.disk)
     assert "changed since it was sealed" in made.refuses("check")
+
+
+def test_a_copy_without_fs_verity_is_compared(tmp_path: Path, base: Path) -> None:
+    """A file system may have fs-verity and that of the backup none."""
+    seal = replace(sealed.copy(base, tmp_path / "sealed"), verity="digest")
+    sealed.copy(base, tmp_path / "copy")
+    with pytest.raises(RunFailed, match=r"copied or moved since it was sealed: lab check"):
+        sealed.check_quickly(tmp_path / "copy", seal, "lab check")
+    with pytest.raises(RunFailed, match="fs-verity has another digest"):
+        sealed.check_quickly(tmp_path / "sealed", seal, "lab check")
+    assert sealed.check_fully(tmp_path / "copy", seal).sha256 == seal.sha256
 
 
 def test_holes_stay_holes(tmp_path: Path) -> None:

@@ -63,6 +63,20 @@ def test_a_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "it has its own kernel" in done.stderr
 
 
+@pytest.mark.parametrize("text", ["x", "-1", "1.5", str(2**32)])
+def test_an_odd_epoch_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", text)
+    with pytest.raises(UserError, match=f"SOURCE_DATE_EPOCH: {text} is no number of seconds"):
+        debian.check()
+
+
+def test_an_empty_epoch_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "")
+    assert debian._epoch() == debian.EPOCH
+
+
 def test_only_root_can_make_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A team's VM: start, console, suspend, stop, and what a crash leaves."""
 
+import errno
 import json
 import os
 import pty
@@ -143,6 +144,20 @@ def test_a_program_that_the_lab_does_not_know_is_noticed(lab: Class) -> None:
         with pytest.raises(locks.Held), locks.image(lab.team().disk):
             pass
     assert state(lab) == "off"
+
+
+def test_a_socket_that_one_may_not_use_is_no_vm_that_is_off(
+    lab: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.start()
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(monitor, "connect", refuse)
+    assert state(lab) == "running"
+    assert "monitor.sock: Permission denied" in lab.refuses("stop", "team01", "--now")
+    assert len(lab.qemus()) == 1
 
 
 def test_a_base_that_changed_is_not_started(lab: Class) -> None:

@@ -88,6 +88,8 @@ def rebase(
             moved += changes.rebase(team, base)
         except RunFailed as error:
             failures.append(str(error))
+        except OSError as error:
+            failures.append(f"{error.filename or team.folder}: {error.strerror or error}")
     click.echo(f"{moved} teams have a clone of {base.name}", err=True)
     if failures:
         lines = "\n".join(f"  {each}" for each in failures)

@@ -3,11 +3,11 @@
 boot loader, `kernel` and `initrd`; `manifest.json` has their seals.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from understudy_devices.base.errors import UserError
-from understudy_devices.lab import bootable, sealed, state_file
+from understudy_devices.lab import bootable, locks, overlay, sealed, state_file
 from understudy_devices.lab.qcow2 import KNOWN, REFUSED, Image
 from understudy_devices.lab.sealed import Seal
 
@@ -40,6 +40,8 @@ class Source:
         if not self.kernel and (self.initrd or self.arguments):
             raise UserError("--initrd and --kernel-arguments go with --kernel")
         with Image(self.disk) as image:
+            if locks.is_written(self.disk):
+                raise UserError(f"{self.disk}: a VM writes to it: end that VM first")
             header = image.header
             if header.backing:
                 raise UserError(
@@ -54,6 +56,8 @@ class Source:
                     f"{self.disk}: it has a feature that is not known here: qemu-img convert -O "
                     f"qcow2 {self.disk} NEW.qcow2 makes an image without"
                 )
+            if header.virtual_bytes > overlay.VIRTUAL_BYTES_MAX:
+                raise UserError(f"{self.disk}: its disk has more than 4 TiB: take a smaller one")
             image.check_complete()
             if not self.kernel:
                 bootable.check(image)
@@ -102,10 +106,15 @@ class Base:
 
 
 def seal(source: Source, folder: Path) -> Base:
-    """Copy a base's files into a new folder, and seal them; UserError for an unusable base."""
-    virtual_bytes = source.check()
+    """Copy a base's files into a new folder, and seal them; UserError for an unusable base.
+
+    The copy is checked too, since a VM may have written to the image meanwhile.
+    """
+    source.check()
     folder.mkdir(parents=True)
+    folder.chmod(0o755)
     seals = {DISK: sealed.copy(source.disk, folder / DISK)}
+    virtual_bytes = replace(source, disk=folder / DISK).check()
     if source.kernel:
         seals[KERNEL] = sealed.copy(source.kernel, folder / KERNEL)
     if source.initrd:

@@ -20,6 +20,7 @@ from understudy_devices.lab import (
     locks,
     memory,
     overlay,
+    owner,
     qcow2,
     qemu_process,
     state_file,
@@ -56,6 +57,11 @@ def take(team: Team, label: str) -> None:
         target = _path(team, label)
         if target.exists():
             raise UserError(f"{team.name} has a snapshot {label}: take another name")
+        if len(team.images()) >= store.IMAGES_MAX:
+            raise RunFailed(
+                f"{team.name}: its clone is based on {store.IMAGES_MAX - 2} snapshots, and cannot "
+                f"be on more: {team.words('undo')} goes back to one of them"
+            )
         size = _virtual_bytes(team.disk)
         target.hardlink_to(team.disk)
         _replace(team, target.name, size)
@@ -111,7 +117,7 @@ def add_base(lab: Lab, source: Source) -> Base:
         with scratch.folder(".base.", final.parent) as folder:
             base_image.seal(source, folder / "new")
             (folder / "new").rename(final)
-        state_file.sync_folder(final.parent)
+        state_file.sync(final.parent)
         return base_image.read(final)
 
 
@@ -155,7 +161,7 @@ def sweep(team: Team) -> None:
 @contextmanager
 def _changing(team: Team) -> Iterator[None]:
     """Hold all locks of a clone; RunFailed if its VM runs."""
-    with locks.folder(team.folder, LOCK_SECONDS, who=team.name):
+    with owner.acting(team.folder), locks.folder(team.folder, LOCK_SECONDS, who=team.name):
         if monitor := qemu_process.find(team):
             with monitor:
                 if monitor.status() not in NOT_YET:
@@ -188,7 +194,8 @@ def _replace(team: Team, backing: str, virtual_bytes: int) -> None:
     """Put a new overlay in the place of the clone."""
     with scratch.replacing(team.disk) as fresh:
         overlay.write(fresh, backing, virtual_bytes)
-    state_file.sync_folder(team.folder)
+        state_file.sync(fresh)
+    state_file.sync(team.folder)
 
 
 def _onto(team: Team, base: Base) -> None:

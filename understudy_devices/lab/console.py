@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import holder, memory
+from understudy_devices.lab import holder, memory, owner
 from understudy_devices.lab.hardware import CONSOLE, LOG
 from understudy_devices.lab.monitor import connect
 from understudy_devices.lab.store import Team
@@ -34,7 +34,7 @@ def attach(team: Team, announce: Callable[[], None]) -> str:
     Call `announce` once it is connected.  Return why it ended, in a few words.  RunFailed if the
     VM does not run here, or if somebody else has its console.
     """
-    with _only_one(team), _connected(team) as line:
+    with owner.acting(team.folder), _only_one(team), _connected(team) as line:
         announce()
         _write(sys.stdout.fileno(), _scroll_back(team.folder / LOG))
         with _raw(sys.stdin.fileno()):
@@ -47,7 +47,8 @@ def log(team: Team, lines: int | None) -> str:
     RunFailed if it has printed nothing.
     """
     try:
-        text = (team.folder / LOG).read_bytes().decode(errors="replace")
+        with owner.acting(team.folder):
+            text = (team.folder / LOG).read_bytes().decode(errors="replace")
     except FileNotFoundError:
         starts = team.words("start")
         raise RunFailed(f"{team.name} has printed nothing; {starts} starts it") from None
@@ -124,7 +125,7 @@ def _raw(terminal: int) -> Iterator[None]:
         return
     modes = termios.tcgetattr(terminal)
     try:
-        tty.setraw(terminal)
+        tty.setraw(terminal, termios.TCSADRAIN)  # keys that are typed early count
         yield
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, modes)

@@ -93,12 +93,13 @@ def check() -> None:
         raise UserError(f"--base debian: no {TOOL} here: {INSTALL}")
     if os.geteuid():
         raise UserError("--base debian: files of the image belong to root: run this as root")
+    _epoch()
 
 
 def build(folder: Path, say: Say) -> Source:
     """Make disk, kernel and initrd in an empty folder, in some minutes."""
     check()
-    epoch = int(os.environ.get("SOURCE_DATE_EPOCH", EPOCH))
+    epoch = _epoch()
     root = folder / "root"
     say("fetching and unpacking Debian's packages")
     _install(root, epoch)
@@ -118,6 +119,17 @@ def build(folder: Path, say: Say) -> Source:
     raw.unlink()
     disk, kernel, initrd = (folder / name for name in (DISK, KERNEL, INITRD))
     return Source(disk, kernel, initrd, packages=packages, title=f"Debian {RELEASE}")
+
+
+def _epoch() -> int:
+    """Return the newest time stamp that a file may have, in seconds since 1970."""
+    text = os.environ.get("SOURCE_DATE_EPOCH") or str(EPOCH)
+    if not (text.isascii() and text.isdigit() and int(text) < 2**32):
+        raise UserError(
+            f"SOURCE_DATE_EPOCH: {one_line(text)[:40]} is no number of seconds since 1970: give "
+            f"one from 0 to {2**32 - 1}, or unset it"
+        )
+    return int(text)
 
 
 def _install(root: Path, epoch: int) -> None:

@@ -6,11 +6,12 @@ which are 12 installations.  What the teams have written is the same in a clone 
 its own, so it does not count.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import changes
+from understudy_devices.lab import changes, owner
 from understudy_devices.lab.memory import PREFIX as MEMORY
 from understudy_devices.lab.store import DISK, Lab, Team
 
@@ -73,7 +74,11 @@ def of(lab: Lab) -> LabUse:
         int(base.folder.name): sum(_blocks(base.folder / name) for name in base.seals)
         for base in lab.bases()
     }
-    return LabUse([_of_team(team) for team in lab.teams()], bases)
+    teams = []
+    for team in lab.teams():
+        with owner.acting(team.folder):
+            teams.append(_of_team(team))
+    return LabUse(teams, bases)
 
 
 def _of_team(team: Team) -> TeamUse:
@@ -99,4 +104,6 @@ def _kind(name: str) -> str:
 
 
 def _blocks(path: Path) -> int:
-    return path.stat().st_blocks * BLOCK_BYTES
+    with suppress(FileNotFoundError):  # removed by a command that is at work
+        return path.stat().st_blocks * BLOCK_BYTES
+    return 0

@@ -6,15 +6,13 @@ somebody leaves behind, by a crash, means nothing.
 """
 
 import os
-import pwd
 import socket
 import time
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from understudy_devices.lab import locks, state_file
+from understudy_devices.lab import locks, owner, state_file
 from understudy_devices.lab.store import Team
 
 FILE = "running.json"
@@ -46,9 +44,7 @@ class Holder:
 
 def me() -> str:
     """Return the name of the user who runs this command."""
-    with suppress(KeyError):
-        return pwd.getpwuid(os.getuid()).pw_name
-    return str(os.getuid())
+    return owner.name_of(os.getresuid()[2])  # also while root acts as a team
 
 
 def record(team: Team, pid: int, resumed: bool, hardware: dict[str, str]) -> None:

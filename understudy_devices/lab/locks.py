@@ -22,6 +22,7 @@ from understudy_devices.base.errors import RunFailed
 
 FLOCK = struct.Struct("hhqqi4x")
 FIRST_BYTE, BYTES = 100, 200
+WRITE_BYTE = 101
 """QEMU locks some of the bytes from 100 on for what it does, and from 200 on for what others may
 not do (block/file-posix.c)."""
 POLL_SECONDS = 0.05
@@ -33,9 +34,18 @@ class Held(Exception):  # noqa: N818 - as RunFailed
 
 def is_image_locked(image: Path) -> bool:
     """Return whether a QEMU, or a command that replaces the image, holds its lock."""
+    return _is_locked(image, FIRST_BYTE, BYTES)
+
+
+def is_written(image: Path) -> bool:
+    """Return whether a QEMU may write to the image; those that only read it do not count."""
+    return _is_locked(image, WRITE_BYTE, 1)
+
+
+def _is_locked(image: Path, first: int, count: int) -> bool:
     descriptor = os.open(image, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        answer = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _whole(fcntl.F_WRLCK))
+        answer = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _lock(first, count))
     finally:
         os.close(descriptor)
     kind: int = FLOCK.unpack(answer)[0]
@@ -48,7 +58,7 @@ def image(path: Path) -> Iterator[None]:
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         try:
-            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _whole(fcntl.F_WRLCK))
+            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _lock(FIRST_BYTE, BYTES))
         except OSError as error:
             if error.errno in (errno.EAGAIN, errno.EACCES):
                 raise Held from None
@@ -94,5 +104,5 @@ def _wait(descriptor: int, how: int, seconds: float, who: str) -> None:
             return
 
 
-def _whole(kind: int) -> bytes:
-    return FLOCK.pack(kind, os.SEEK_SET, FIRST_BYTE, BYTES, 0)
+def _lock(first: int, count: int) -> bytes:
+    return FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, first, count, 0)

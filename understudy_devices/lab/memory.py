@@ -8,7 +8,6 @@ memory ever meets a disk that has been written to since.
 """
 
 import hashlib
-import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,11 +38,7 @@ def new_file(team: Team) -> Path:
 def commit(team: Team, path: Path, hardware: dict[str, str]) -> None:
     """Let a memory that has been written completely count, with the clone as it is now;
     `hardware` is that of the VM."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    state_file.sync(path)
     content = {
         "file": path.name,
         "bytes": path.stat().st_size,
@@ -76,7 +71,7 @@ def find(team: Team, hardware: Hardware) -> Memory | None:
 def drop(team: Team) -> None:
     """Forget the saved memory, and what interrupted commands have left of others."""
     (team.folder / FILE).unlink(missing_ok=True)
-    state_file.sync_folder(team.folder)
+    state_file.sync(team.folder)
     sweep(team)
 
 

@@ -7,9 +7,11 @@ One command at a time may talk to it; another one waits.
 import json
 import os
 import select
+import signal
 import socket
 import struct
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,14 @@ NO_ROOM = "io-error"
 
 class Gone(RunFailed):
     """QEMU has ended, does not answer in time, or refuses a command."""
+
+
+class Refused(Gone):
+    """QEMU cannot load or save the VM's state."""
+
+
+class NoRoom(Gone):
+    """The VM waits, since its disk or its quota is full; it has lost nothing."""
 
 
 class NotRunning(Gone):
@@ -47,7 +57,8 @@ class Monitor:
     def __init__(self, folder: Path, seconds: float = 30) -> None:
         """Connect within `seconds`, which is also the most that a command may take.
 
-        NotRunning if there is no QEMU, Silent if it does not answer, Gone if too many wait for it.
+        NotRunning if there is no QEMU, PermissionError if this user may not use it, Silent if it
+        does not answer, Gone if too many wait for it.
         """
         self._seconds = seconds
         self._received = b""
@@ -58,6 +69,9 @@ class Monitor:
             peer = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, UCRED.size)
             self.pid: int = UCRED.unpack(peer)[0]
             self._ended = os.pidfd_open(self.pid)
+        except PermissionError as error:
+            self._socket.close()
+            raise PermissionError(error.errno, error.strerror, str(folder / MONITOR)) from None
         except OSError as error:
             self._socket.close()
             raise NotRunning(f"QEMU does not run: {error.strerror or error}") from None
@@ -104,24 +118,24 @@ class Monitor:
         return status
 
     def migrated(self, seconds: float) -> None:
-        """Wait until a migration that was begun is complete; Gone if it fails."""
+        """Wait until a migration that was begun is complete; Refused if QEMU cannot do it."""
         deadline = time.monotonic() + seconds
         while True:
             state = self.do("query-migrate")
             if state.get("status") == "completed":
                 return
             if state.get("status") in ("failed", "cancelled"):
-                raise Gone(state.get("error-desc") or "QEMU could not move the VM's state")
+                raise Refused(state.get("error-desc") or "QEMU could not move the VM's state")
             if time.monotonic() > deadline:
                 raise Gone(f"QEMU has not moved the VM's state in {seconds:.0f} s")
             time.sleep(0.02)
 
     def wait_until_running(self) -> None:
-        """Wait until the VM runs, after `cont`; Gone if it does not."""
+        """Wait until the VM runs, after `cont`; NoRoom if it cannot write, Gone if it does not."""
         deadline = time.monotonic() + self._seconds
         while (status := self.status()) != "running":
             if status == NO_ROOM:
-                raise Gone("its disk or its quota is full")
+                raise NoRoom("its disk or its quota is full")
             if time.monotonic() > deadline:
                 raise Gone(f"QEMU does not let the VM run: it is {status}")
             time.sleep(0.02)
@@ -137,6 +151,13 @@ class Monitor:
             if ready and not self._receive():
                 return bool(select.select([self._ended], [], [], max(0, left))[0])
         return bool(select.select([self._ended], [], [], 0)[0])
+
+    def was_killed(self) -> bool:
+        """Return whether QEMU, a child of this process, was killed and did not end by itself."""
+        with suppress(ChildProcessError):
+            how = os.waitid(os.P_PIDFD, self._ended, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            return bool(how and how.si_code == os.CLD_KILLED and how.si_status == signal.SIGKILL)
+        return False
 
     def _connect(self, folder: Path, deadline: float) -> None:
         """Connect; while QEMU's short queue of those who wait is full, try again."""

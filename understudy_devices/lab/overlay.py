@@ -10,7 +10,6 @@ import os
 import struct
 from pathlib import Path
 
-from understudy_devices.base.errors import UserError
 from understudy_devices.lab.qcow2 import HEADER, HEADER_3, HEADER_BYTES, MAGIC
 
 CLUSTER_BITS = 16
@@ -28,10 +27,9 @@ VIRTUAL_BYTES_MAX = L1_ENTRIES_MAX * BYTES_PER_TABLE
 def write(path: Path, backing: str, virtual_bytes: int) -> None:
     """Write a new overlay of the qcow2 image `backing`, a path relative to the overlay's folder.
 
-    Raise FileExistsError if there is a file; UserError for a disk of more than 4 TiB.
+    virtual_bytes: 1 to VIRTUAL_BYTES_MAX.  Raise FileExistsError if there is a file.
     """
-    if virtual_bytes > VIRTUAL_BYTES_MAX:
-        raise UserError(f"{backing}: its disk has more than 4 TiB: take a smaller one")
+    assert virtual_bytes <= VIRTUAL_BYTES_MAX
     name = os.fsencode(backing)
     assert len(name) <= NAME_BYTES_MAX
     layout = _first_bytes(name, virtual_bytes)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import state_file, store
+from understudy_devices.lab import owner, state_file, store
 from understudy_devices.lab.monitor import Gone, Monitor
 from understudy_devices.lab.overlay import CLUSTER
 from understudy_devices.lab.store import TEAM_FILE, Lab, Team
@@ -29,8 +29,9 @@ def of(team: Team) -> int | None:
 
 def set_for_team(team: Team, quota_bytes: int) -> None:
     """Give a team its own quota, which counts at once, also for a VM that runs."""
-    content = state_file.required(team.folder / TEAM_FILE)
-    state_file.write(team.folder / TEAM_FILE, {**content, KEY: quota_bytes})
+    with owner.acting(team.folder):
+        content = state_file.required(team.folder / TEAM_FILE)
+        state_file.write(team.folder / TEAM_FILE, {**content, KEY: quota_bytes})
     _enforce_now(team)
 
 
@@ -43,7 +44,11 @@ def set_for_lab(lab: Lab, quota_bytes: int) -> None:
 
 
 def _enforce_now(team: Team) -> None:
-    with suppress(Gone), Monitor(team.folder, ANSWER_SECONDS) as monitor:
+    with (
+        owner.acting(team.folder),
+        suppress(Gone),
+        Monitor(team.folder, ANSWER_SECONDS) as monitor,
+    ):
         enforce(team, monitor.pid)
 
 
@@ -81,4 +86,6 @@ def limit(pid: int, bytes_: int) -> None:
 
 
 def _size(path: Path) -> int:
-    return path.stat().st_size
+    with suppress(FileNotFoundError):  # removed by a command that is at work
+        return path.stat().st_size
+    return 0

@@ -4,8 +4,9 @@
 At every instant at which the command or QEMU may be killed, the clone can be started again:
 
 * QEMU waits, and does not touch the clone, until the command lets it run.  A QEMU whose command
-  died before that is ended by the next start.
-* A saved memory is removed after QEMU has loaded it and before the guest runs.
+  died before that is ended by the next start, or goes on if the saved memory is already removed.
+* A saved memory is removed after QEMU has loaded it and before the guest runs, or if QEMU refuses
+  it.
 """
 
 import os
@@ -15,15 +16,23 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import changes, holder, locks, maintenance, memory, qemu_process, quota
+from understudy_devices.lab import (
+    changes,
+    holder,
+    locks,
+    maintenance,
+    memory,
+    owner,
+    qemu_process,
+    quota,
+)
 from understudy_devices.lab.hardware import Hardware
-from understudy_devices.lab.monitor import NO_ROOM, Gone, Monitor, Silent
+from understudy_devices.lab.monitor import NO_ROOM, Gone, Monitor, NoRoom, Refused, Silent
 from understudy_devices.lab.store import Team
 
 LOCK_SECONDS = 60
 LOAD_SECONDS = 600
 NOT_YET = {"prelaunch", "inmigrate"}
-SAVED = "postmigrate"
 BROKEN = {"internal-error", "guest-panicked", "shutdown", "watchdog"}
 
 How = Literal["booted", "resumed", "continued"]
@@ -31,7 +40,7 @@ How = Literal["booted", "resumed", "continued"]
 
 @dataclass(frozen=True)
 class Started:
-    """How a VM came to run; `note` says why it was not resumed, or is empty."""
+    """How a VM came to run; `note` says why it was not resumed or why it waits, or is empty."""
 
     how: How
     note: str = ""
@@ -42,6 +51,7 @@ def start(team: Team, hardware: Hardware) -> Started:
     lab = team.lab
     with (
         locks.folder(lab.folder, LOCK_SECONDS, shared=True, who=lab.name),
+        owner.acting(team.folder),
         locks.folder(team.folder, LOCK_SECONDS, who=team.name),
     ):
         maintenance.check(lab)
@@ -58,45 +68,59 @@ def start(team: Team, hardware: Hardware) -> Started:
         note = f"the suspended VM is not resumed: {saved.obstacle}" if saved else ""
         if saved and not saved.obstacle:
             try:
-                _resume(team, hardware, saved)
-                return Started("resumed")
-            except Gone as error:
+                return Started("resumed", _resume(team, hardware, saved))
+            except Refused as error:
                 note = f"the suspended VM is not resumed: {error}"
+            except Gone as error:
+                raise RunFailed(_not_resumed(team, error)) from None
         memory.drop(team)
         with _launched(team, hardware, resumes=False) as monitor:
-            _let_run(team, monitor, hardware, resumed=False)
-        return Started("booted", note)
+            waits = _let_run(team, monitor)
+        return Started("booted", "; ".join(filter(None, (note, waits))))
 
 
-def _resume(team: Team, hardware: Hardware, saved: memory.Memory) -> None:
+def _resume(team: Team, hardware: Hardware, saved: memory.Memory) -> str:
+    """Resume a VM; return why it waits, or nothing.  Refused if QEMU does not accept the memory."""
     with _launched(team, hardware, resumes=True) as monitor:
         descriptor = os.open(saved.path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             monitor.do("getfd", descriptor, fdname="memory")
         finally:
             os.close(descriptor)
-        monitor.do("migrate-incoming", uri="fd:memory")
-        monitor.migrated(LOAD_SECONDS)
+        try:
+            monitor.do("migrate-incoming", uri="fd:memory")
+            monitor.migrated(LOAD_SECONDS)
+        except Refused:
+            raise
+        except Gone as error:  # QEMU ends if it does not understand the memory
+            if monitor.ended(qemu_process.END_SECONDS) and not monitor.was_killed():
+                raise Refused(str(error)) from None
+            raise
         memory.drop(team)
-        _let_run(team, monitor, hardware, resumed=True)
+        return _let_run(team, monitor)
 
 
 @contextmanager
 def _launched(team: Team, hardware: Hardware, *, resumes: bool) -> Iterator[Monitor]:
-    """Launch QEMU, and yield a connection to it; if the block fails, end QEMU."""
+    """Launch QEMU, record that, and yield a connection to it; if the block fails, end QEMU."""
     with qemu_process.launch(team, hardware, team.base(), resumes) as monitor:
         try:
+            holder.record(team, monitor.pid, resumes, hardware.identity())
             yield monitor
         except BaseException:
             qemu_process.end(monitor)
             raise
 
 
-def _let_run(team: Team, monitor: Monitor, hardware: Hardware, *, resumed: bool) -> None:
+def _let_run(team: Team, monitor: Monitor) -> str:
+    """Let the guest run; return why it waits, or nothing."""
     quota.enforce(team, monitor.pid)
-    holder.record(team, monitor.pid, resumed, hardware.identity())
     monitor.do("cont")
-    monitor.wait_until_running()
+    try:
+        monitor.wait_until_running()
+    except NoRoom as error:
+        return f"the VM waits: {error}; {team.words('start')} lets it go on when there is room"
+    return ""
 
 
 def _goes_on(team: Team) -> bool:
@@ -114,7 +138,7 @@ def _goes_on(team: Team) -> bool:
         status = monitor.status()
         if status == "running":
             raise RunFailed(_held(team))
-        if status in NOT_YET or status in BROKEN or (status == SAVED and memory.exists(team)):
+        if status in NOT_YET or status in BROKEN or memory.exists(team):
             qemu_process.end(monitor)
             return False
         if status == NO_ROOM:
@@ -129,6 +153,15 @@ def _goes_on(team: Team) -> bool:
         except Gone as error:
             raise RunFailed(f"{team.name}: its VM waits and cannot go on: {error}") from None
     return True
+
+
+def _not_resumed(team: Team, error: Gone) -> str:
+    if not memory.exists(team):
+        return f"{team.name}: {error}; {team.words('start')} starts it with what it had flushed"
+    return (
+        f"{team.name}: not resumed, and its memory is kept: {error}; try again, or remove "
+        f"{team.folder / memory.FILE} to boot it"
+    )
 
 
 def _held(team: Team) -> str:

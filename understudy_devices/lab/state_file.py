@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Small JSON files with the lab's state: either the old or the new content, also after a crash."""
+"""Small JSON files with the lab's state: either the old or the new content, also after a crash.
+
+Everybody may read them who may look into their folder.
+"""
 
 import json
 import os
@@ -13,12 +16,13 @@ from understudy_devices.base.errors import RunFailed
 def write(path: Path, content: dict[str, Any], durable: bool = True) -> None:
     """Replace the file; if `durable`, the new content survives a power cut from now on."""
     with scratch.replacing(path) as fresh, fresh.open("w", encoding="utf-8") as file:
+        os.fchmod(file.fileno(), 0o644)
         file.write(json.dumps(content, indent=1) + "\n")
         if durable:
             file.flush()
             os.fsync(file.fileno())
     if durable:
-        sync_folder(path.parent)
+        sync(path.parent)
 
 
 def required(path: Path) -> dict[str, Any]:
@@ -47,9 +51,9 @@ def damaged(path: Path) -> RunFailed:
     return RunFailed(f"{path}: damaged: take it from a backup")
 
 
-def sync_folder(folder: Path) -> None:
-    """Let the names in a folder survive a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def sync(path: Path) -> None:
+    """Let a file's content, or the names in a folder, survive a power cut."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     finally:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What the VMs of a lab do: who runs which, where, since when, and how large its files are."""
 
+import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
-from understudy_devices.lab import holder, locks, memory, quota
+from understudy_devices.lab import holder, locks, memory, owner, quota
 from understudy_devices.lab.holder import Holder
 from understudy_devices.lab.monitor import NO_ROOM, Gone, Monitor, NotRunning
 from understudy_devices.lab.store import Lab, Team
@@ -27,7 +29,7 @@ class Status:
 
     state: off, suspended, running, starting, suspending, paused, no room (the disk or the quota is
     full), busy (a command talks to QEMU), silent (QEMU does not answer), locked (by a program that
-    the lab does not know), or damaged.
+    the lab does not know), damaged, or private (this user may not look into the team's folder).
     clone_bytes: what the clone takes on disk; team_bytes: with snapshots and memory.
     """
 
@@ -42,6 +44,13 @@ class Status:
 
 def of_team(team: Team) -> Status:
     """Return what a team's VM does; this waits for no command that is at work."""
+    if not os.access(team.folder, os.R_OK | os.X_OK):
+        return Status(team.name, [], "private", None, 0, 0, None)
+    with owner.acting(team.folder):
+        return _of_own(team)
+
+
+def _of_own(team: Team) -> Status:
     try:
         state, who = _state(team), holder.of(team)
         clone_bytes = team.disk.stat().st_blocks * BLOCK_BYTES
@@ -67,17 +76,17 @@ def _state(team: Team) -> str:
     try:
         with Monitor(team.folder, ANSWER_SECONDS) as monitor:
             return WORDS.get(monitor.status(), "paused")
-    except NotRunning:
+    except (NotRunning, PermissionError):
         pass
     except Gone:
         return "busy" if locks.is_folder_locked(team.folder) else "silent"
     if locks.is_image_locked(team.disk):
-        who = holder.of(team)
-        return "running" if who and not who.is_here else "locked"
+        return "running" if holder.of(team) else "locked"
     return "suspended" if memory.exists(team) else "off"
 
 
 def _sizes(team: Team) -> Iterator[int]:
     for path in team.folder.iterdir():
-        if path.is_file():
-            yield path.stat().st_blocks * BLOCK_BYTES
+        with suppress(FileNotFoundError):  # removed by a command that is at work
+            if path.is_file():
+                yield path.stat().st_blocks * BLOCK_BYTES

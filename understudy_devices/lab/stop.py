@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import holder, locks, memory, qemu_process, quota
+from understudy_devices.lab import holder, locks, memory, owner, qemu_process, quota
 from understudy_devices.lab.monitor import Gone, Monitor, Silent
 from understudy_devices.lab.start import LOCK_SECONDS
 from understudy_devices.lab.store import Team
@@ -88,7 +88,7 @@ def _go_on(team: Team, monitor: Monitor, error: Exception) -> str:
 @contextmanager
 def _running(team: Team) -> Iterator[Monitor]:
     """Hold the team's lock, and yield a connection to its QEMU; RunFailed if there is none."""
-    with locks.folder(team.folder, LOCK_SECONDS, who=team.name):
+    with owner.acting(team.folder), locks.folder(team.folder, LOCK_SECONDS, who=team.name):
         monitor = qemu_process.find(team)
         if not monitor:
             raise RunFailed(_why_not(team))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A lab is a folder, on a disk of this machine or on one that several machines share.
+"""A lab is a folder on a disk of this machine.
 
     LABS/NAME/lab.json                  settings
     LABS/NAME/bases/1/                  the sealed base (base_image.py); 2, 3 ... after a rebase
@@ -7,7 +7,8 @@
     LABS/NAME/teams/TEAM/disk.qcow2     the team's clone
     LABS/NAME/teams/TEAM/...            what a running or suspended VM needs
 
-The images name each other by relative paths, so a lab may be moved while no VM runs.
+The images name each other by relative paths, so a lab may be moved while no VM runs.  Everybody may
+read settings and bases; only its owner may look into a team's folder.
 """
 
 import os
@@ -27,9 +28,13 @@ from understudy_devices.lab.students import TEAM, TEAM_RULE, Student
 
 SCHEMA = "understudy.lab/1"
 FILE, TEAM_FILE, DISK = "lab.json", "team.json", "disk.qcow2"
+SNAPSHOTS = "snapshot-*.qcow2"
 TEAMS, BASES = "teams", "bases"
 FIRST = "1"
-BELOW_MAX = 100
+IMAGES_MAX = 100
+"""Most images that a clone may consist of: itself, snapshots and its base."""
+FOR_OWNER, FOR_ALL = 0o700, 0o755
+"""The modes of a team's folder, and of all others, whatever the umask."""
 
 
 @dataclass(frozen=True)
@@ -55,18 +60,26 @@ class Team:
         listed = state_file.optional(self.folder / TEAM_FILE).get("members", [])
         return [Student(str(each.get("name")), str(each.get("email"))) for each in listed]
 
+    def images(self) -> list[Path]:
+        """Return the clone, the snapshots below it, and its base; RunFailed if one is damaged."""
+        images = [self.disk]
+        try:
+            while backing := qcow2.backing_of(images[-1]):
+                if len(images) == IMAGES_MAX:
+                    raise UserError(f"{self.disk}: {IMAGES_MAX} images or more below it")
+                images.append(images[-1].parent / backing)
+        except UserError as error:
+            raise RunFailed(f"{error}; or {self._way_back()}") from None
+        return images
+
     def base(self) -> Base:
         """Return the base of the team's clone, below any snapshots."""
-        image = self.disk
-        for _ in range(BELOW_MAX):
-            try:
-                backing = qcow2.backing_of(image)
-            except UserError as error:
-                raise RunFailed(f"{error}; or understudy lab reset makes a new clone") from None
-            if not backing:
-                return base_image.read(image.parent.resolve())
-            image = image.parent / backing
-        raise RunFailed(f"{self.disk}: more than {BELOW_MAX} images below it")
+        return base_image.read(self.images()[-1].parent.resolve())
+
+    def _way_back(self) -> str:
+        if any(self.folder.glob(SNAPSHOTS)):
+            return f"{self.words('undo')} LABEL goes back to a snapshot"
+        return f"{self.words('reset')} makes a new clone"
 
     def words(self, command: str) -> str:
         """Return a command for this team, as one types it."""
@@ -136,9 +149,11 @@ def create(
             for team, members in teams.items():
                 _make_team(folder / TEAMS / team, members, virtual_bytes)
             write_settings(folder, settings)
-            folder.chmod(0o755)
+            for public in (folder / BASES, folder / TEAMS, folder):
+                public.chmod(FOR_ALL)
+            os.sync()  # 200 clones at once
             folder.rename(final)
-            state_file.sync_folder(labs)
+            state_file.sync(labs)
     except OSError as error:
         place = error.filename or labs
         raise RunFailed(f"{place}: {error.strerror or error}; nothing was made") from error
@@ -171,6 +186,7 @@ def relative_base(number: str) -> str:
 
 def _make_team(folder: Path, members: Sequence[Student], virtual_bytes: int) -> None:
     folder.mkdir(parents=True)
+    folder.chmod(FOR_OWNER)
     content: dict[str, Any] = {"members": [asdict(member) for member in members]}
     state_file.write(folder / TEAM_FILE, content, durable=False)
     overlay.write(folder / DISK, relative_base(FIRST), virtual_bytes)

@@ -154,8 +154,8 @@ static struct vgpu *vgpu_alloc(struct vpcib_card *card)
 	device->values = kcalloc(table->nr_registers, sizeof(u64), GFP_KERNEL);
 	device->state =
 		kzalloc(max_t(size_t, card_behaviour.state_bytes, 1), GFP_KERNEL);
-	device->thread =
-		alloc_ordered_workqueue("%s%u", WQ_MEM_RECLAIM, table->name, vpcib_slot(card));
+	device->thread = alloc_ordered_workqueue("%s%u", WQ_MEM_RECLAIM, table->name,
+						 vpcib_slot(card));
 	INIT_WORK(&device->work, run);
 	if (!device->values || !device->state || !device->thread) {
 		vgpu_free(device);

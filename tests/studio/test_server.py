@@ -20,7 +20,7 @@ PORT = 4321
 HOST = f"http://127.0.0.1:{PORT}"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 QUICK = ["predict", "--disk", "cheetah-15k4", "--schedulers", "fcfs", "--requests", "200"]
-SLOW = ["sweep", "--disks", "cheetah-15k4", "--schedulers", "cats", "--seeds", "4000"]
+SLOW = ["sweep", "--disks", "all", "--workloads", "random", "--seeds", "1000"]
 
 
 @pytest.fixture

@@ -69,7 +69,7 @@ def test_a_folder_that_is_deleted_while_it_is_listed(
 ) -> None:
     for module, there in ((runs, "good"), (journals, "card")):
         both = [folder / there, folder / "gone"]
-        monkeypatch.setattr(module, "_folders", lambda *_, both=both: both)
+        monkeypatch.setattr(module, "latest_first", lambda *_, both=both: both)
     listed, _ = runs.every(folder)
     assert [one.get("error", "")[-20:] for one in listed] == ["", "was the run deleted?"]
     assert [one["name"] for one in journals.every(folder)] == ["card"]

@@ -6,7 +6,6 @@ STEM.journal for each VM, STEM-findings.json when that VM has ended, and picture
 """
 
 import os
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,9 @@ from understudy_devices.cards.shadow import Places
 from understudy_devices.cards.wrong import WrongCard
 from understudy_devices.studio.plain_text import is_plain
 from understudy_devices.studio.run_files import inside as file_inside
+from understudy_devices.studio.run_files import latest_first
 
 SUFFIX, FINDINGS = ".journal", "-findings.json"
-DEPTH = 4  # folders below the studio's
 LISTED = 200
 PIECE = 2000  # accesses in an answer
 FINDINGS_MOST = 2**20  # bytes
@@ -55,7 +54,7 @@ class _Judgement(BaseModel):
 
 def every(folder: Path) -> list[dict[str, Any]]:
     """Return the runs with journals, the last one first."""
-    runs = sorted(_folders(folder, DEPTH), key=lambda run: (-_changed_s(run), str(run)))
+    runs = latest_first(folder, _journals)
     return [
         {"name": str(run.relative_to(folder)), "journals": journals} | about
         for run in runs[:LISTED]
@@ -169,26 +168,3 @@ def _files(run: Path, pattern: str) -> list[Path]:
     return sorted(
         file for file in run.glob(pattern) if is_plain(file.name) and file_inside(run, file.name)
     )
-
-
-def _changed_s(run: Path) -> float:
-    try:
-        return run.stat().st_mtime
-    except OSError:  # deleted since it was listed
-        return 0.0
-
-
-def _folders(folder: Path, depth: int) -> Iterator[Path]:
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError:
-        return
-    for entry in entries:
-        if entry.name.startswith(".") or not is_plain(entry.name):
-            continue
-        if not entry.is_dir(follow_symlinks=False):
-            continue
-        if _journals(Path(entry)):
-            yield Path(entry)
-        elif depth > 1:
-            yield from _folders(Path(entry), depth - 1)

@@ -2,16 +2,14 @@
 """The run folders below the studio's folder: what each answers, and what is wrong with it."""
 
 import json
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from understudy_devices.studio.plain_text import is_plain, plain
+from understudy_devices.studio.plain_text import plain
+from understudy_devices.studio.run_files import changed_s, latest_first
 from understudy_devices.studio.run_files import inside as file_inside
 
 RESULT, REPORT = "result.json", "report.html"
-DEPTH = 4  # folders below the studio's
 RESULT_MOST = 50 * 2**20  # bytes
 LISTED = 1000
 COMMAND_LETTERS = 500
@@ -19,7 +17,7 @@ COMMAND_LETTERS = 500
 
 def every(folder: Path) -> tuple[list[dict[str, Any]], int]:
     """Return the runs, the last one first, and how many more there are than LISTED."""
-    runs = sorted(_folders(folder, DEPTH), key=lambda run: (-_changed_s(run), str(run)))
+    runs = latest_first(folder, lambda run: file_inside(run, RESULT))
     return [about(folder, run) for run in runs[:LISTED]], max(0, len(runs) - LISTED)
 
 
@@ -37,7 +35,7 @@ def about(folder: Path, run: Path) -> dict[str, Any]:
     """Return what a list shows of a run; `error` says why its result cannot be read."""
     shown: dict[str, Any] = {
         "name": str(run.relative_to(folder)),
-        "changed_s": _changed_s(run),
+        "changed_s": changed_s(run),
         "has_report": file_inside(run, REPORT) is not None,
     }
     try:
@@ -69,26 +67,3 @@ def read(run: Path) -> dict[str, Any]:
     if not isinstance(result, dict):
         raise ValueError(f"{RESULT} is no object; run the command again")
     return result
-
-
-def _folders(folder: Path, depth: int) -> Iterator[Path]:
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError:
-        return
-    for entry in entries:
-        if entry.name.startswith(".") or not is_plain(entry.name):
-            continue
-        if not entry.is_dir(follow_symlinks=False):
-            continue
-        if file_inside(Path(entry), RESULT):
-            yield Path(entry)
-        elif depth > 1:
-            yield from _folders(Path(entry), depth - 1)
-
-
-def _changed_s(run: Path) -> float:
-    try:
-        return (run / RESULT).stat().st_mtime
-    except OSError:
-        return 0.0

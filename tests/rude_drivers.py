@@ -32,6 +32,7 @@ _ENABLE = "int ret = pcim_enable_device(pdev);"
 _MAPS = "\tcopier->registers = pcim_iomap_table(pdev)[COPIER_BAR_CONTROL];\n"
 _HANDLED = "\tcomplete(&copier->finished);\n\treturn IRQ_HANDLED;"
 _COPY = "ret = copy_from_user(copier->source, from, bytes) ? -EFAULT : 0;"
+_LENGTH = "if (!bytes || bytes > BUFFER_BYTES)"
 _OPERATE = "\treinit_completion(&copier->finished);\n"
 _START = "\tiowrite32(1, registers + COPIER_START);\n"
 _SINGLE = (
@@ -95,6 +96,29 @@ _SYNC = "dma_sync_single_for_{}(&copier->pdev->dev, copier->source_address, byte
 
 WRONG = {
     "not_synced": Rude("DMA not synced", _MAPPED_ONCE),
+    "copies_too_much": Rude("copy past the end", ((_LENGTH, "if (!bytes)"),)),
+    "copies_to_the_heap": Rude(
+        "copy past the end",
+        (
+            (_LENGTH, "if (!bytes)"),
+            (
+                _COPY,
+                "{\n\t\tvoid *kept = kmalloc(BUFFER_BYTES, GFP_KERNEL);\n\t\tret = kept && "
+                "!copy_from_user(kept, from, bytes) ? 0 : -EFAULT;\n\t\tif (!ret)\n"
+                "\t\t\tmemcpy(copier->source, kept, bytes);\n\t\tkfree(kept);\n\t}",
+            ),
+        ),
+    ),
+    "reads_too_much": Rude(
+        "copy past the end",
+        (
+            (
+                "simple_read_from_buffer(to, bytes, at, copier->destination,\n"
+                "\t\t\t\t\t      copier->bytes)",
+                "*at ? 0 : copy_to_user(to, copier->destination, bytes) ? -EFAULT : (*at = bytes)",
+            ),
+        ),
+    ),
     "no_master": Rude("no bus mastering", (("\tpci_set_master(pdev);\n", ""),)),
     "no_enable": Rude("memory decoding off", ((_ENABLE, "int ret = 0;"),)),
     "second_probe": Rude(

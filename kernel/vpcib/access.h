@@ -43,6 +43,8 @@ enum vpcib_misuse {
 	VPCIB_KEEPS_REGION, /* its module is unloaded, but a BAR is still requested */
 	VPCIB_KEEPS_MAPPING, /* its module is unloaded, but a BAR is still mapped */
 	VPCIB_KEEPS_INTERRUPT, /* its module is unloaded, but it has a handler or a vector */
+	VPCIB_COPIES_PAST_END, /* it copies more bytes than DMA memory has */
+	VPCIB_MAPS_PAST_END, /* it maps more for a process than its card has */
 };
 
 enum vpcib_context {

@@ -47,6 +47,8 @@ class Misuse(IntEnum):
     KEEPS_REGION = 1
     KEEPS_MAPPING = 2
     KEEPS_INTERRUPT = 3
+    COPIES_PAST_END = 4
+    MAPS_PAST_END = 5
 
 
 class Context(IntEnum):

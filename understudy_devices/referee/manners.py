@@ -29,6 +29,8 @@ MISUSES = {
     Misuse.KEEPS_REGION: "region not released",
     Misuse.KEEPS_MAPPING: "BAR mapping leaked",
     Misuse.KEEPS_INTERRUPT: "interrupt not freed",
+    Misuse.COPIES_PAST_END: "copy past the end",
+    Misuse.MAPS_PAST_END: "mapping past the end",
 }
 
 

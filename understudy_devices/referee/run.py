@@ -19,12 +19,15 @@ from understudy_devices.base.programs import compiled_for_guest
 from understudy_devices.cards import specification
 from understudy_devices.cards.journal import Journal, Kept
 from understudy_devices.cards.model import Card
+from understudy_devices.platforms import guest_programs
 from understudy_devices.platforms.vm import card_modules, card_programs, machine, packages, qemu
 from understudy_devices.referee.events import DETAILS, Finding
 from understudy_devices.referee.findings import found, noted
 from understudy_devices.referee.recording import Recording
+from understudy_devices.referee.requests import candidates, packed
 
 EXERCISE_SECONDS = 120
+HOSTILE_SECONDS = 300
 LOADING_SECONDS = 15
 REMOVED_AFTER_SECONDS = (0.1, 1.0)
 """The card is removed this long after the second exercise has begun, at least and at most."""
@@ -34,6 +37,9 @@ COMPLAINT = re.compile(
     r"\bWARNING\b|\bBUG\b|Oops|Call Trace|INFO: |general protection|refcount_t|did not free|"
     r"is not answered|still maps"
 )
+PAST_END = "copy past the end"
+TOO_LONG = re.compile(r"usercopy: Kernel memory \w+ attempt|__copy_overflow")
+"""The kernel refuses to copy more than the memory has."""
 DEATHS = {
     "sleeping in atomic context": re.compile(r"a driver sleeps where it must not"),
     # A page of the process is there, and yet the kernel may not access it (SMAP).
@@ -41,11 +47,19 @@ DEATHS = {
         r"page fault for address: 0000[0-7]\w{11} .*#PF: error_code\(\w+\) - permissions violation",
         re.DOTALL,
     ),
+    PAST_END: TOO_LONG,
     "deadlock": re.compile(r"is stuck in \S*spin_lock"),
     "the kernel hangs": re.compile(r"is stuck|did not end within"),
     "the kernel died": re.compile(r"panic|Oops|BUG"),
 }
-STEPS = {1: "loading", 2: "exercise", 3: "unloading", 4: "loading again", 5: "hot removal"}
+STEPS = {
+    1: "loading",
+    2: "exercise",
+    3: "unloading",
+    4: "loading again",
+    5: "hot removal",
+    6: "hostile exercise",
+}
 
 Notify = Callable[[str], None]
 
@@ -143,6 +157,13 @@ exercised() {{
 		sleep 0.1
 	done
 }}
+# The devices that the driver has made, which were not there before it.
+devices() {{
+	for device in /sys/dev/char/*; do
+		grep -qxF "${{device##*/}}" /tmp/before ||
+			sed -n 's,^DEVNAME=,/dev/,p' "$device/uevent"
+	done
+}}
 # Another processor than the one that gets the signal may hang. So all processors print their
 # stacks, and are stopped at once.
 echo 64 > /proc/sys/kernel/panic_print
@@ -150,8 +171,10 @@ echo 1 > /sys/module/kernel/parameters/crash_kexec_post_notifiers
 pulse &
 insmod /card.ko || exit 99
 [ -e /dev/vgpu0 ] && vcd --card /dev/vgpu0 &
+ls /sys/dev/char > /tmp/before
 load 1
 within 2 {EXERCISE_SECONDS} /bin/exercise || exit 2
+within 6 {HOSTILE_SECONDS} /bin/hostile {setting.seed} /requests $(devices) || exit 6
 unload 3
 load 4
 ( /bin/exercise > /dev/null 2>&1; : > /tmp/exercised ) &
@@ -187,6 +210,8 @@ def run(
         {
             "card.ko": subject.card_module,
             subject.driver.name: subject.driver,
+            "requests": packed(candidates(subject.driver.read_bytes())),
+            "bin/hostile": compiled_for_guest(guest_programs.program("hostile")),
             "bin/exercise": subject.exercise or "#!/bin/sh\n",
             "bin/vcd": compiled_for_guest(card_programs.vcd(subject.card)),
             "bin/draw_triangles": compiled_for_guest(card_programs.draw_triangles(subject.card)),
@@ -231,7 +256,8 @@ def _complaints(log: str) -> list[Finding]:
     lines = [
         line for line in log.splitlines() if COMPLAINT.search(line) and not DETAILS.search(line)
     ]
-    return [Finding("the kernel complains", 0, lines[0])] if lines else []
+    rule = PAST_END if any(TOO_LONG.search(line) for line in lines) else "the kernel complains"
+    return [Finding(rule, 0, lines[0])] if lines else []
 
 
 def _last(console: str) -> str:

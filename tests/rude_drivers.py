@@ -196,7 +196,44 @@ WRONG = {
     ),
 }
 
+_POLLS = (
+    ("#include <linux/io.h>\n", "#include <linux/io.h>\n#include <linux/iopoll.h>\n"),
+    (
+        _WAIT,
+        "\tif (readl_poll_timeout_atomic(registers + COPIER_STATUS, copier->status,\n"
+        "\t\t\tcopier->status & (COPIER_STATUS_DONE_MASK | COPIER_STATUS_FAILED_MASK),"
+        " 0, 10000000))\n",
+    ),
+    (
+        "\tif (copier->gone)\n\t\treturn -ENODEV;\n\treturn copier->status",
+        "\tiowrite32(copier->status & 3, registers + COPIER_STATUS);\n"
+        "\tif (copier->gone)\n\t\treturn -ENODEV;\n\treturn copier->status",
+    ),
+    (
+        "\tiowrite32(COPIER_ENABLE_DONE_MASK | COPIER_ENABLE_FAILED_MASK,\n"
+        "\t\t  copier->registers + COPIER_ENABLE);\n",
+        "",
+    ),
+)
+
+
+def _polls_where(before: str, after: str) -> Rude:
+    """Return the driver that polls, between these statements."""
+    head, wait, *rest = _POLLS
+    condition = wait[1].removeprefix("\tif (").removesuffix(")\n")
+    new = f"\t{before}\n\tbytes = {condition};\n\t{after}\n\tif (bytes)\n"
+    flags = "\tvoid __iomem *registers = copier->registers;\n"
+    edit = (flags, flags + "\tstatic DEFINE_SPINLOCK(held);\n\tunsigned long kept;\n")
+    return Rude(None, (head, (_WAIT, new), *rest, edit))
+
+
 RIGHT = {
+    "polls_locked": _polls_where(
+        "spin_lock(&held);\n\tkept = 0;", "spin_unlock(&held);\n\t(void)kept;"
+    ),
+    "polls_without_interrupts": _polls_where(
+        "spin_lock_irqsave(&held, kept);", "spin_unlock_irqrestore(&held, kept);"
+    ),
     "synced": Rude(
         None,
         (
@@ -205,28 +242,7 @@ RIGHT = {
             (_START, "\t" + _SYNC.format("device") + "\n" + _START),
         ),
     ),
-    "polls": Rude(
-        None,
-        (
-            ("#include <linux/io.h>\n", "#include <linux/io.h>\n#include <linux/iopoll.h>\n"),
-            (
-                _WAIT,
-                "\tif (readl_poll_timeout_atomic(registers + COPIER_STATUS, copier->status,\n"
-                "\t\t\tcopier->status & (COPIER_STATUS_DONE_MASK | COPIER_STATUS_FAILED_MASK),"
-                " 0, 10000000))\n",
-            ),
-            (
-                "\tif (copier->gone)\n\t\treturn -ENODEV;\n\treturn copier->status",
-                "\tiowrite32(copier->status & 3, registers + COPIER_STATUS);\n"
-                "\tif (copier->gone)\n\t\treturn -ENODEV;\n\treturn copier->status",
-            ),
-            (
-                "\tiowrite32(COPIER_ENABLE_DONE_MASK | COPIER_ENABLE_FAILED_MASK,\n"
-                "\t\t  copier->registers + COPIER_ENABLE);\n",
-                "",
-            ),
-        ),
-    ),
+    "polls": Rude(None, _POLLS),
     "mapped": Rude(None, _mapped("DMA_TO_DEVICE")),
     "atomic_memory": Rude(
         None,

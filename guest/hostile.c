@@ -36,7 +36,7 @@
 #define STAGE_SECONDS 1
 #define ALONE_SECONDS (4 * STAGE_SECONDS)
 #define TOGETHER_SECONDS 1.0
-#define DYING_SECONDS 25
+#define DYING_SECONDS 65
 #define TICK_US 20000
 
 static uint64_t state;

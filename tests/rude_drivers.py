@@ -154,6 +154,25 @@ WRONG = {
     "says_none": Rude(
         "IRQ_NONE after work", ((_HANDLED, _HANDLED.replace("IRQ_HANDLED", "IRQ_NONE")),)
     ),
+    "says_handled": Rude(
+        "IRQ_HANDLED for nothing",
+        (
+            ("1, 1, PCI_IRQ_ALL_TYPES", "1, 1, PCI_IRQ_LEGACY"),
+            ("\t\treturn IRQ_NONE;", "\t\treturn IRQ_HANDLED;"),
+        ),
+    ),
+    "waits_for_ever": Rude(
+        "wait without a time-out",
+        (
+            (
+                "\tif (!wait_for_completion_timeout(&copier->finished, TIMEOUT_JIFFIES))\n"
+                "\t\treturn -ETIMEDOUT;\n",
+                "\twait_for_completion(&copier->finished);\n",
+            ),
+            (_LENGTH, "if (bytes > BUFFER_BYTES)"),
+            ("COPIER_ENABLE_DONE_MASK | COPIER_ENABLE_FAILED_MASK", "COPIER_ENABLE_DONE_MASK"),
+        ),
+    ),
     "direct_pointer": Rude(
         "a user's pointer used directly",
         ((_COPY, "memcpy(copier->source, (__force void *)from, bytes), ret = 0;"),),
@@ -228,6 +247,7 @@ def _polls_where(before: str, after: str) -> Rude:
 
 
 RIGHT = {
+    "shares_its_line": Rude(None, (("1, 1, PCI_IRQ_ALL_TYPES", "1, 1, PCI_IRQ_LEGACY"),)),
     "polls_locked": _polls_where(
         "spin_lock(&held);\n\tkept = 0;", "spin_unlock(&held);\n\t(void)kept;"
     ),

@@ -64,6 +64,7 @@ enum vpcib_context {
 	0x20 /* refused, since the memory was mapped the other way */
 /* read as it was when the driver mapped or synced it; it has changed since */
 #define VPCIB_STALE 0x40
+#define VPCIB_SPURIOUS 0x80 /* the handler runs though the card has no reason */
 
 struct vpcib_access {
 	__u64 ns; /* time on the monotonic clock */

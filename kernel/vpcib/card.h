@@ -58,6 +58,7 @@ struct vpcib_card {
 	/* interrupts, guarded by the lock */
 	u32 asserted; /* vectors that have a reason */
 	u32 pending; /* vectors whose message was sent, but not yet handled */
+	bool shared; /* another card on its line interrupts (with "races") */
 	bool line_masked; /* the interrupt controller has masked INTA */
 	unsigned int line_irq;
 	u32 unanswered; /* number of consecutive INTAs that did not remove the reasons */

@@ -4,6 +4,7 @@ pass without findings (tests/broken_drivers.py).
 """
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -164,6 +165,28 @@ def test_folders_that_are_no_driver(tmp_path: Path) -> None:
     (tmp_path / "Kbuild").write_text("obj-m := a.o\nobj-m += b.o\n")
     with pytest.raises(UserError, match="must name one module"):
         run.prepared(CARD, tmp_path)
+
+
+def test_a_built_module(folder: Path) -> None:
+    """It is used as it is, if it is for the kernel; its file has the module's name."""
+    source = folder / "mine.c"
+    source.write_text(REFERENCE.read_text())
+    built = run.prepared(CARD, source).driver
+    module = folder / "mine.ko"
+    module.write_bytes(built.read_bytes())
+    assert run.prepared(CARD, module).driver == module
+    renamed = folder / "yours.ko"
+    renamed.write_bytes(built.read_bytes())
+    with pytest.raises(UserError, match=r"called 'mine': rename it to mine\.ko"):
+        run.prepared(CARD, renamed)
+    other = re.sub(rb"vermagic=\d+", b"vermagic=9", built.read_bytes())
+    module.write_bytes(other)
+    with pytest.raises(UserError, match=r"built for the kernel '9\..*but the VM's is '\d+\."):
+        run.prepared(CARD, module)
+    for cut in (b"", b"\x7fELF", built.read_bytes()[:1000], b"#include"):
+        module.write_bytes(cut)
+        with pytest.raises(UserError, match=r"ELF file"):
+            run.prepared(CARD, module)
 
 
 @pytest.mark.parametrize(("name", "reason"), [("driver.h", "one C file"), ("none.c", "No such")])

@@ -95,6 +95,9 @@ WRONG_DIRECTION = 0x20
 STALE = 0x40
 """The card read what the memory held when the driver mapped or synced it; it has changed since."""
 
+SPURIOUS = 0x80
+"""The handler runs although the card has no reason, as on a line that cards share."""
+
 Journal = NDArray[np.void]
 
 

@@ -36,9 +36,10 @@ def _cpus(context: click.Context, option: click.Parameter, text: str) -> tuple[i
 @click.option(
     "--driver",
     required=True,
-    metavar="FILE.c|FOLDER",
+    metavar="FILE.c|FILE.ko|FOLDER",
     type=click.Path(path_type=Path),
-    help="The driver; it may include headers beside it. A folder: all its C files, or its Kbuild.",
+    help="The driver; it may include headers beside it. A folder: all its C files, or its Kbuild. "
+    "FILE.ko: a built module.",
 )
 @click.option(
     "--exercise",

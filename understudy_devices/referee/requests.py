@@ -8,7 +8,8 @@ linux/ioctl.h).  A number that is no request does no harm: the driver refuses it
 """
 
 import struct
-from collections.abc import Iterator
+
+from understudy_devices.base.elf import sections
 
 SECTIONS = (".text", ".rodata", ".data")
 """Beginnings of the names of the sections that are searched."""
@@ -18,15 +19,12 @@ SIZE_MOST = 1024
 NEIGHBOURS = 8
 """Requests after a constant that are tried too: a compiler turns a dense switch into a jump table,
 with one constant."""
-HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-SECTION = struct.Struct("<IIQQQQIIQQ")
-NO_BITS = 8
 
 
 def candidates(module: bytes) -> list[int]:
     """Return the numbers in a module that may be requests, in the order of their places."""
     found: dict[int, None] = {}
-    for content in _sections(module):
+    for content in [text for name, text in sections(module) if name.startswith(SECTIONS)]:
         for at in range(len(content) - 3):
             number = int.from_bytes(content[at : at + 4], "little")
             for value in (number, -number & 0xFFFFFFFF):
@@ -45,15 +43,3 @@ def _may_be_request(value: int) -> bool:
     """Return whether a number has the form of a request: a direction and a size, or neither."""
     way, size = value >> 30, value >> 16 & 0x3FFF
     return size <= SIZE_MOST if way and size else value < 1 << 16
-
-
-def _sections(module: bytes) -> Iterator[bytes]:
-    """Yield the contents of an ELF file's sections of code and data."""
-    header = HEADER.unpack_from(module)
-    start, size, count, names_at = header[6], header[11], header[12], header[13]
-    sections = [SECTION.unpack_from(module, start + size * index) for index in range(count)]
-    names = sections[names_at][4]
-    for name, kind, _, _, at, length, *_ in sections:
-        text = module[names + name : module.index(b"\0", names + name)].decode(errors="replace")
-        if text.startswith(SECTIONS) and kind != NO_BITS:
-            yield module[at : at + length]

@@ -52,6 +52,8 @@ DEATHS = {
     "the kernel hangs": re.compile(r"is stuck|did not end within"),
     "the kernel died": re.compile(r"panic|Oops|BUG"),
 }
+WAITS = re.compile(r"(?:it waits without end|when its process is killed): (.+)")
+"""A process that waits in the driver, and its stack, as the guest prints it."""
 STEPS = {
     1: "loading",
     2: "exercise",
@@ -114,6 +116,7 @@ def script(driver: Path, setting: Setting) -> str:
     Each processor reports progress as long as it works, so that a hang is noticed.
     """
     masks = " ".join(f"{1 << cpu:x}" for cpu in range(setting.cpus))
+    stem = _module(driver)
     moment = random.Random(setting.seed).uniform(*REMOVED_AFTER_SECONDS)
     return f"""
 pulse() {{
@@ -123,6 +126,18 @@ pulse() {{
 		done
 	done
 }}
+# Names a process that waits in the driver, with its stack.
+stuck() {{
+	for process in /proc/[0-9]*; do
+		frames=$(sed 's,^\\[<0>\\] ,,' $process/stack 2> /tmp/said)
+		case "$frames" in
+		*"[{stem}]"*)
+			echo "it waits without end:" $frames
+			return 0 ;;
+		esac
+	done
+	return 1
+}}
 # within STEP SECONDS COMMAND: a command that does not return in time is left behind.
 within() {{
 	step=$1 tries=$(($2 * 10))
@@ -131,7 +146,7 @@ within() {{
 	( "$@"; echo $? > /tmp/ending; mv /tmp/ending /tmp/ended ) &
 	until [ -e /tmp/ended ]; do
 		tries=$((tries - 1))
-		[ $tries -gt 0 ] || {{ echo "it does not return: $*"; exit $step; }}
+		[ $tries -gt 0 ] || {{ stuck || echo "it does not return: $*"; exit $step; }}
 		sleep 0.1
 	done
 	return $(cat /tmp/ended)
@@ -229,7 +244,7 @@ def run(
     findings = [*found(subject.card, accesses, not missed, log), *_complaints(log)]
     if result.exit_code:
         step = STEPS.get(result.exit_code, f"exit code {result.exit_code}")
-        findings.append(Finding(f"{step} failed", len(accesses), _last(result.console)))
+        findings.append(_failed(step, len(accesses), subject.driver, _last(result.console)))
     notes = tuple(noted(accesses))
     return Outcome(setting, tuple(findings), notes, accesses, missed, log)
 
@@ -241,7 +256,7 @@ def _died(subject: Subject, setting: Setting, error: RunFailed, journal: Kept) -
     rule = next((rule for rule, words in DEATHS.items() if words.search(text)), None)
     if rule is None:
         raise error
-    stem = subject.driver.stem.replace("-", "_")
+    stem = _module(subject.driver)
     frames = re.findall(rf"\b(\w+\+0x[0-9a-f]+)/0x[0-9a-f]+ \[{stem}\]", text)
     where = f" (in {' from '.join(dict.fromkeys(frames))})" if frames else ""
     first = text.partition("; its last words")[0]
@@ -250,6 +265,20 @@ def _died(subject: Subject, setting: Setting, error: RunFailed, journal: Kept) -
         findings.append(Finding(rule, len(journal.accesses), f"{first}{where}"))
     notes = tuple(noted(journal.accesses))
     return Outcome(setting, tuple(findings), notes, journal.accesses, journal.missed, text)
+
+
+def _failed(step: str, number: int, driver: Path, text: str) -> Finding:
+    """Return the finding about a step that failed: the console's last line says why."""
+    waits = WAITS.search(text)
+    frames, module, _ = (waits[1] if waits else "").rpartition(f"[{_module(driver)}]")
+    if not module:
+        return Finding(f"{step} failed", number, text)
+    return Finding("wait without a time-out", number, f"{step}: nothing ends {frames}{module}")
+
+
+def _module(driver: Path) -> str:
+    """Return the name that the kernel gives to a module's file."""
+    return driver.stem.replace("-", "_")
 
 
 def _complaints(log: str) -> list[Finding]:

@@ -4,9 +4,9 @@
 import re
 from pathlib import Path
 
-from understudy_devices.base import sandbox, sources
+from understudy_devices.base import elf, sandbox, sources
 from understudy_devices.base.errors import NotCompiled, UserError
-from understudy_devices.base.plain import quoted
+from understudy_devices.base.plain import plain, quoted
 from understudy_devices.cards import specification
 from understudy_devices.cards.header import header
 from understudy_devices.cards.model import Card
@@ -66,7 +66,7 @@ def card(kernel: Kernel, name: str | Path) -> Path:
 
 def driver(kernel: Kernel, source: Path, card: Card) -> Path:
     """Build the module of a card's driver: from one C file and the headers in the same folder, or
-    from a folder of C files.
+    from a folder of C files.  A built module, NAME.ko, is used as it is.
 
     A folder may have a Kbuild file, which names the module; without it, the module has the folder's
     name and consists of all its C files.  The only header of the project that the driver can
@@ -74,6 +74,8 @@ def driver(kernel: Kernel, source: Path, card: Card) -> Path:
 
     UserError with the compiler's messages if it does not compile.
     """
+    if source.suffix == ".ko":
+        return _built_module(kernel, source, card)
     name, files = _folder(source) if source.is_dir() else _file(source)
     if not re.fullmatch(r"[\w-]+", name, re.ASCII) or name in _taken(kernel, card):
         kind = "folder, or the module in its Kbuild" if source.is_dir() else "file"
@@ -87,10 +89,41 @@ def driver(kernel: Kernel, source: Path, card: Card) -> Path:
     return built_in / f"{name}.ko"
 
 
+def _built_module(kernel: Kernel, source: Path, card: Card) -> Path:
+    """Return the path of a module that the user has built; UserError if it can't be loaded."""
+    facts = _facts(source)
+    wanted = _facts(base_modules(kernel)[0])["vermagic"]
+    name, version = facts.get("name", ""), facts.get("vermagic", "")
+    if version != wanted:
+        raise UserError(
+            f"{source}: built for the kernel {plain(version.strip())!r}, but the VM's is "
+            f"{wanted.strip()!r}: build it with make -C {kernel.headers}, or give its source"
+        )
+    if name != source.stem.replace("-", "_"):
+        raise UserError(f"{source}: its module is called {plain(name)!r}: rename it to {name}.ko")
+    if name in _taken(kernel, card):
+        raise UserError(f"{source}: a module can't be called {name!r}: build it with another name")
+    return source.absolute()
+
+
+def _facts(module: Path) -> dict[str, str]:
+    """Return what a module says of itself, as modinfo prints; UserError if it is no module."""
+    try:
+        info = dict(elf.sections(_read(module))).get(".modinfo", b"")
+    except ValueError as error:
+        raise UserError(f"{module}: {error}: name a built module, or a C file") from error
+    if not info:
+        raise UserError(f"{module}: no kernel module: name a built module, or a C file")
+    lines = [line for line in info.decode(errors="replace").split("\0") if "=" in line]
+    return {key: value for key, _, value in (line.partition("=") for line in lines)}
+
+
 def _file(source: Path) -> tuple[str, dict[str, bytes]]:
     """Return the name and the files of a driver of one C file."""
     if source.suffix != ".c":
-        raise UserError(f"{source}: a driver is one C file, NAME.c, or a folder of C files")
+        raise UserError(
+            f"{source}: a driver is one C file, NAME.c, a folder of C files, or a module, NAME.ko"
+        )
     return source.stem, {
         "Kbuild": f"obj-m := {source.stem}.o\n".encode(),
         source.name: _read(source),

@@ -98,11 +98,12 @@ def test(
         if out:
             _keep(card, outcome, out)
     if as_json:
-        click.echo(json.dumps(_as_json(card, driver, outcomes), indent=2))
+        click.echo(json.dumps(_as_json(subject, driver, outcomes), indent=2))
     else:
         for outcome in outcomes:
             for line in told(outcome):
                 click.echo(plain(line))
+        click.echo(f"not looked for: {'; '.join(subject.unchecked) or 'nothing'}")
         if any(outcome.findings for outcome in outcomes):
             click.echo(f"again: {_again(name, driver, exercise, cpus, seed)}")
     return EXIT_FAILED if any(outcome.findings for outcome in outcomes) else 0
@@ -137,11 +138,12 @@ def _each_rule(findings: tuple[Finding, ...], begin: str) -> Iterator[str]:
         yield f"{begin}{rule}{again}: first at access {first.number}: {first.text}"
 
 
-def _as_json(card: Card, driver: Path, outcomes: list[run.Outcome]) -> dict[str, Any]:
+def _as_json(subject: run.Subject, driver: Path, outcomes: list[run.Outcome]) -> dict[str, Any]:
     return {
-        "card": card.name,
+        "card": subject.card.name,
         "driver": str(driver),
         "passed": not any(outcome.findings for outcome in outcomes),
+        "not_looked_for": list(subject.unchecked),
         "runs": [
             {
                 "cpus": outcome.setting.cpus,

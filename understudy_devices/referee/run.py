@@ -10,7 +10,7 @@ removed, and unloaded.
 import random
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +54,12 @@ DEATHS = {
 }
 WAITS = re.compile(r"(?:it waits without end|when its process is killed): (.+)")
 """A process that waits in the driver, and its stack, as the guest prints it."""
+KERNEL_CHECKS = {
+    "CONFIG_PROVE_LOCKING": "the order of locks",
+    "CONFIG_DEBUG_ATOMIC_SLEEP": "calls outside the referee's list that may sleep",
+    "CONFIG_DMA_API_DEBUG": "the kernel's own checks of DMA calls",
+    "CONFIG_KASAN": "the bounds and the lifetime of the driver's own memory",
+}
 STEPS = {
     1: "loading",
     2: "exercise",
@@ -86,6 +92,10 @@ class Subject:
     driver: Path
     exercise: Path | None
     """A shell script or a program; None: the driver is only loaded and unloaded."""
+    mistakes: tuple[Finding, ...] = ()
+    """Those that the driver's source shows."""
+    unchecked: tuple[str, ...] = ()
+    """What nobody looks for on this machine and with this kernel."""
 
 
 @dataclass(frozen=True)
@@ -241,7 +251,8 @@ def run(
         return _died(subject, setting, error, recording.kept())
     accesses, missed = recording.kept()
     log = result.out["dmesg"].decode(errors="replace")
-    findings = [*found(subject.card, accesses, not missed, log), *_complaints(log)]
+    findings = [*subject.mistakes, *found(subject.card, accesses, not missed, log)]
+    findings += _complaints(log)
     if result.exit_code:
         step = STEPS.get(result.exit_code, f"exit code {result.exit_code}")
         findings.append(_failed(step, len(accesses), subject.driver, _last(result.console)))
@@ -260,7 +271,8 @@ def _died(subject: Subject, setting: Setting, error: RunFailed, journal: Kept) -
     frames = re.findall(rf"\b(\w+\+0x[0-9a-f]+)/0x[0-9a-f]+ \[{stem}\]", text)
     where = f" (in {' from '.join(dict.fromkeys(frames))})" if frames else ""
     first = text.partition("; its last words")[0]
-    findings = found(subject.card, journal.accesses, whole=False, log=text)
+    findings = [*subject.mistakes]
+    findings += found(subject.card, journal.accesses, whole=False, log=text)
     if rule not in {finding.rule for finding in findings}:
         findings.append(Finding(rule, len(journal.accesses), f"{first}{where}"))
     notes = tuple(noted(journal.accesses))
@@ -303,9 +315,23 @@ def prepared(name: str, source: Path, exercise: Path | None = None) -> Subject:
     kernel = packages.fetch_kernel()
     own = specification.file_of(name).parent / "drivers" / f"{card.name}_exercise"
     program = exercise or (own if own.exists() else None)
+    driver = card_modules.driver(kernel, source, card)
+    raw = card_modules.raw_pointers(kernel, source, card)
     return Subject(
         card,
         card_modules.card(kernel, name),
-        card_modules.driver(kernel, source, card),
+        driver,
         program and card_programs.exercise(program, source, card),
+        tuple(Finding("raw pointer", 0, text) for text in raw or ()),
+        tuple(_unchecked(kernel, source, raw is not None)),
     )
+
+
+def _unchecked(kernel: packages.Kernel, source: Path, has_pointers: bool) -> Iterator[str]:
+    """Yield what nobody looks for, and what it takes."""
+    if not has_pointers:
+        why = "the driver's source" if source.suffix == ".ko" else "apt-get install sparse"
+        yield f"raw pointers to registers and processes ({why})"
+    for option, what in KERNEL_CHECKS.items():
+        if not kernel.has(option):
+            yield f"{what} (a kernel with {option})"

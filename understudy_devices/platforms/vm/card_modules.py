@@ -2,6 +2,7 @@
 """The modules of virtual cards and of their drivers."""
 
 import re
+import shutil
 from pathlib import Path
 
 from understudy_devices.base import elf, sandbox, sources
@@ -18,10 +19,17 @@ from understudy_devices.platforms.vm.modules import (
     base,
     base_modules,
     built,
+    checked,
     made,
 )
 from understudy_devices.platforms.vm.packages import Kernel
 
+RAW_POINTER = re.compile(
+    r"^([\w.-]+:\d+):\d+: warning: ((?:.*different address spaces|.*removes address space"
+    r"|dereference of noderef).*)",
+    re.MULTILINE,
+)
+"""A warning of sparse about a file in the driver's folder."""
 PLAIN_CARD = """\
 #include "../kernel/vgpu/device.h"
 #include "{name}_table.h"
@@ -76,17 +84,35 @@ def driver(kernel: Kernel, source: Path, card: Card) -> Path:
     """
     if source.suffix == ".ko":
         return _built_module(kernel, source, card)
-    name, files = _folder(source) if source.is_dir() else _file(source)
+    name, files = _parts(source, card)
     if not re.fullmatch(r"[\w-]+", name, re.ASCII) or name in _taken(kernel, card):
         kind = "folder, or the module in its Kbuild" if source.is_dir() else "file"
         raise UserError(f"{source}: a module can't be called {name!r}: rename the {kind}")
-    files[f"{card.name}_registers.h"] = header(card).encode()
     try:
         stranger = sandbox.stranger(source)
         built_in = made(kernel, f"driver-{name}", files, f"{name}.ko", stranger=stranger)
     except NotCompiled as error:
         raise UserError(f"{source} does not build:\n{quoted(error.words)}") from error
     return built_in / f"{name}.ko"
+
+
+def raw_pointers(kernel: Kernel, source: Path, card: Card) -> list[str] | None:
+    """Return the places where a driver that builds uses a pointer to registers or to a process's
+    memory as an ordinary pointer, or the other way round, as FILE:LINE: reason.
+
+    None if nobody knows: sparse is not installed, or the driver is a built module.
+    """
+    if source.suffix == ".ko" or not shutil.which("sparse"):
+        return None
+    name, files = _parts(source, card)
+    said = checked(kernel, f"driver-{name}", files, stranger=sandbox.stranger(source))
+    return [f"{place}: {text}" for place, text in RAW_POINTER.findall(said)]
+
+
+def _parts(source: Path, card: Card) -> tuple[str, dict[str, bytes]]:
+    """Return the name of a driver's module, and the files that it is built from."""
+    name, files = _folder(source) if source.is_dir() else _file(source)
+    return name, {**files, f"{card.name}_registers.h": header(card).encode()}
 
 
 def _built_module(kernel: Kernel, source: Path, card: Card) -> Path:

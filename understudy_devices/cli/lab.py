@@ -14,6 +14,7 @@ from rich.table import Table
 from understudy_devices.base import scratch, sizes
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import one_line, plain
+from understudy_devices.cli.lab_booted import boot_once
 from understudy_devices.cli.lab_changes import CHANGES
 from understudy_devices.cli.lab_options import (
     FILE,
@@ -44,6 +45,7 @@ def command() -> None:
     \b
     Example:
       understudy lab create os822 --base debian --students students.csv
+      understudy lab boot-once os822
       understudy lab start os822 team07
       understudy lab console os822 team07
       understudy lab stop os822 team07 --suspend
@@ -223,10 +225,15 @@ def check(name: str, labs: Path) -> None:
     A start checks only sizes, time stamps and samples.  After a lab was copied or moved, this
     command has to accept it once.
     """
+    from understudy_devices.lab import booted
+
     lab = store.read(labs, name)
     for base in lab.bases():
         base.check_fully()
         size = sum(seal.size for seal in base.seals.values())
+        for machine in booted.all_of(base):
+            machine.check_fully()
+            size += machine.disk_bytes
         click.echo(f"{base.folder}: unchanged, {megabytes(size)}")
 
 
@@ -308,5 +315,5 @@ def _debian(options: Source, folder: Path) -> Source:
     return debian.build(folder, lambda line: click.echo(f"{line} ...", err=True))
 
 
-for each in CHANGES:
+for each in (boot_once, *CHANGES):
     command.add_command(each)

@@ -16,10 +16,10 @@ from understudy_devices.base.catalog import unknown
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.lab import (
     base_image,
+    first_start,
     holder,
     locks,
     memory,
-    overlay,
     owner,
     qcow2,
     qemu_process,
@@ -58,13 +58,14 @@ def take(team: Team, label: str) -> None:
         if target.exists():
             raise UserError(f"{team.name} has a snapshot {label}: take another name")
         if len(team.images()) >= store.IMAGES_MAX:
+            below = sum(image.name.startswith(PREFIX) for image in team.images())
             raise RunFailed(
-                f"{team.name}: its clone is based on {store.IMAGES_MAX - 2} snapshots, and cannot "
-                f"be on more: {team.words('undo')} goes back to one of them"
+                f"{team.name}: its clone is based on {below} snapshots, and cannot be on more: "
+                f"{team.words('undo')} goes back to one of them"
             )
         size = _virtual_bytes(team.disk)
         target.hardlink_to(team.disk)
-        _replace(team, target.name, size)
+        store.replace_clone(team, target.name, size)
 
 
 def undo(team: Team, label: str | None) -> str:
@@ -78,7 +79,7 @@ def undo(team: Team, label: str | None) -> str:
         if chosen not in names:
             raise UserError(unknown("snapshot", chosen, names))
         path = _path(team, chosen)
-        _replace(team, path.name, _virtual_bytes(path))
+        store.replace_clone(team, path.name, _virtual_bytes(path))
         memory.drop(team)
         return chosen
 
@@ -174,6 +175,7 @@ def _changing(team: Team) -> Iterator[None]:
                 raise RunFailed(_runs(team)) from None
             except FileNotFoundError:  # a reset makes it anew
                 pass
+            first_start.sweep(team)
             sweep(team)
             yield
 
@@ -190,16 +192,8 @@ def _runs(team: Team) -> str:
     return f"{team.name} runs{by}: {team.words('stop')} first"
 
 
-def _replace(team: Team, backing: str, virtual_bytes: int) -> None:
-    """Put a new overlay in the place of the clone."""
-    with scratch.replacing(team.disk) as fresh:
-        overlay.write(fresh, backing, virtual_bytes)
-        state_file.sync(fresh)
-    state_file.sync(team.folder)
-
-
 def _onto(team: Team, base: Base) -> None:
-    _replace(team, store.relative_base(base.folder.name), base.virtual_bytes)
+    store.replace_clone(team, store.relative_base(base.folder.name), base.virtual_bytes)
 
 
 def _snapshot_below(team: Team) -> str:

@@ -36,6 +36,7 @@ PACKAGES = (
     "e2fsprogs",
     "iproute2",
     "openssh-server",
+    "qemu-guest-agent",
     "ca-certificates",
     "gcc",
     "libc6-dev",

@@ -16,6 +16,9 @@ from understudy_devices.lab.settings import Settings
 from understudy_devices.platforms.vm import qemu
 
 MONITOR, CONSOLE, LOG, QEMU_LOG = "monitor.sock", "console.sock", "console.log", "qemu.log"
+AGENT = "agent.sock"
+AGENT_PORT = "org.qemu.guest_agent.0"
+"""The name by which QEMU's guest agent looks for its port."""
 PROCESSOR = {"tcg": "max", "kvm": "host"}
 
 Accelerator = Literal["tcg", "kvm"]
@@ -61,6 +64,9 @@ class Hardware:
             *["-device", "virtio-rng-pci"],
             *["-chardev", f"{_socket('console', CONSOLE)},logfile={LOG},logappend=on"],
             *["-serial", "chardev:console"],
+            *["-device", "vmgenid,guid=auto"],  # a resumed Linux draws new random numbers
+            *["-device", "virtio-serial-pci", "-chardev", _socket(AGENT, AGENT)],
+            *["-device", f"virtserialport,chardev={AGENT},name={AGENT_PORT}"],
             *["-chardev", _socket("monitor", MONITOR)],
             *["-mon", "chardev=monitor,mode=control"],
         ]

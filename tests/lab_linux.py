@@ -7,6 +7,7 @@ guest agent as the lab uses.  A letter at the serial port makes the guest
 i: print machine-id, 16 random bytes and the time, as "identity ID RANDOM SECONDS"
 w: add one to the number in the first sector of its disk, and print "wrote NUMBER" when it is
    flushed
+s: hand in the five bytes "hello" as the assignment hw1
 """
 
 from pathlib import Path
@@ -59,6 +60,7 @@ done
 while [ ! -e /dev/vda ] || [ ! -e /sys/class/virtio-ports ]; do
 	sleep 0.1
 done
+ifconfig eth0 10.0.2.15
 [ -x /bin/agent ] && setsid agent &
 number=$(head -c 10 /dev/vda | tr -cd 0-9)
 number=${number:-0}
@@ -69,6 +71,9 @@ while :; do
 	i)
 		random=$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n')
 		echo "identity $(cat /etc/machine-id) $random $(date +%s)"
+		;;
+	s)
+		printf 'submit hw1 5\nhello' | nc 10.0.2.100 9090
 		;;
 	w)
 		number=$((number + 1))

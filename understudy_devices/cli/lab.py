@@ -26,6 +26,7 @@ from understudy_devices.cli.lab_options import (
     quota_bytes,
     with_kernel,
 )
+from understudy_devices.cli.lab_submissions import submissions_command
 from understudy_devices.lab import settings as limits
 from understudy_devices.lab import status as statuses
 from understudy_devices.lab import store, students
@@ -315,5 +316,5 @@ def _debian(options: Source, folder: Path) -> Source:
     return debian.build(folder, lambda line: click.echo(f"{line} ...", err=True))
 
 
-for each in (boot_once, *CHANGES):
+for each in (boot_once, submissions_command, *CHANGES):
     command.add_command(each)

@@ -17,6 +17,7 @@ from pathlib import Path
 from understudy_devices.base import scratch
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.base.plain import one_line
+from understudy_devices.lab import submissions
 from understudy_devices.lab.base_image import Base
 from understudy_devices.lab.hardware import AGENT, CONSOLE, LOG, MONITOR, QEMU_LOG, Hardware
 from understudy_devices.lab.monitor import Monitor, NotRunning
@@ -59,7 +60,7 @@ def launch(
     for name in (MONITOR, CONSOLE, AGENT):
         (folder / name).unlink(missing_ok=True)
     _shorten_log(folder)
-    command = hardware.command_line(name, DISK, base, resumes)
+    command = hardware.command_line(name, DISK, base, submissions.forward(), resumes)
     if not stays:
         command = ["setpriv", "--pdeathsig", "KILL", *command]
     with (folder / QEMU_LOG).open("wb") as log:

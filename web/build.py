@@ -47,7 +47,13 @@ def _build(output: Path) -> None:
     _build_views()
     _run(sys.executable, WEB / "compiler" / "build.py", COMPILER)
     _run(NODE, WEB / "node_modules/svelte-check/bin/svelte-check", "--fail-on-warnings")
-    _run(NODE, VITE, "build", "--outDir", output, "--emptyOutDir")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=output.parent, prefix=f"{output.name}-") as folder:
+        built = Path(folder) / "new"
+        _run(NODE, VITE, "build", "--outDir", built)
+        if output.exists():
+            output.rename(Path(folder) / "old")  # a studio that serves it misses files for moments
+        built.rename(output)
 
 
 def _build_views() -> None:

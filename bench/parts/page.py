@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How fast the page simulates and draws, in a browser."""
 
+import signal
 import subprocess
 import sys
 import threading
@@ -8,15 +9,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from playwright.sync_api import CDPSession, Page, sync_playwright
+from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 from bench.part import Column, Rows
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.base.paths import ROOT
+from understudy_devices.native import registry
 
 TITLE = "How fast the page draws"
 TEXT = """
@@ -29,6 +32,11 @@ pictures that are seen are drawn in each frame. CPU is the time of the page's ow
 which other work on the machine does not lengthen as it does the frames.
 
 {{ page }}
+
+`understudy studio` opens a run folder from the press of its name to the first picture. The folder
+is of one scheduler, clook.
+
+{{ folders }}
 """
 TABLES = {
     "page": (
@@ -39,7 +47,8 @@ TABLES = {
         Column("CPU (ms/frame)", "{pan_cpu_ms:.1f}"),
         Column("zoom (frames/s)", "{zoom:.0f}"),
         Column("CPU (ms/frame)", "{zoom_cpu_ms:.1f}"),
-    )
+    ),
+    "folders": (Column("requests", "{requests:,}"), Column("opens (s)", "{opens_s:.2f}")),
 }
 SIZES = {
     "full": {"requests": [5000, 100_000, 1_000_000], "seconds": 5.0},
@@ -47,17 +56,24 @@ SIZES = {
     "tiny": {"requests": [100], "seconds": 0.1},
 }
 IN_VM = False
+UNDERSTUDY = [sys.executable, "-m", "understudy_devices"]
 
 CHROMIUM = "/usr/bin/chromium"
 WAIT_MS = 120_000
-SCHEDULERS = (["clook"], ["cats", "clook", "fcfs", "sstf"])
-OPEN = """async () => {
+MOST = 5_000_000  # requests in one page
+PAGE = ROOT / "build" / "studio"
+SCHEDULERS = (["clook"], ["cats", "clook", "fcfs", "sstf"], registry.ours())
+OPEN = """async ([pressed, isDone]) => {
     const button = (name) =>
         [...document.querySelectorAll("button")].find((each) => each.textContent.trim() === name);
     const frame = () => new Promise(requestAnimationFrame);
+    const done = {
+        "no Cancel": () => !button("Cancel"),
+        cursor: () => document.querySelector('[aria-label$=" at the cursor"]'),
+    }[isDone];
     const began = performance.now();
-    button("Run").click();
-    do await frame(); while (button("Cancel"));
+    button(pressed).click();
+    do await frame(); while (!done());
     await frame();
     return (performance.now() - began) / 1000;
 }"""
@@ -91,19 +107,46 @@ def measure(requests: list[int], seconds: float) -> Rows:
     """Yield a row for each number of requests and of schedulers."""
     if not Path(CHROMIUM).exists():
         raise RunFailed("no Chromium: apt-get install chromium")
-    with TemporaryDirectory(dir="/var/tmp") as folder:
-        command = [sys.executable, str(ROOT / "web/build.py"), folder]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        with _served(Path(folder)) as address, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-            for number in requests:
-                for schedulers in SCHEDULERS:
-                    page = browser.new_page(viewport={"width": 1280, "height": 900})
-                    page.set_default_timeout(WAIT_MS)
-                    page.goto(address)
+    command = [sys.executable, str(ROOT / "web/build.py"), str(PAGE)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    with sync_playwright() as playwright, TemporaryDirectory(dir="/var/tmp") as runs:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        with _served(PAGE) as address:
+            for number, schedulers in product(requests, SCHEDULERS):
+                if number * len(schedulers) <= MOST:
+                    page = _opened(browser, address)
                     yield "page", _measured(page, number, schedulers, seconds)
                     page.close()
-            browser.close()
+        for number in requests:
+            run = [*UNDERSTUDY, "predict", "--workload", "random", "--schedulers", "clook"]
+            options = ["--requests", str(number), "--out", f"{runs}/{number}"]
+            subprocess.run([*run, *options], check=True, capture_output=True)
+        with _studio(runs) as link:
+            for number in requests:
+                page = _opened(browser, link)
+                page.get_by_role("button", name=str(number), exact=True).wait_for()
+                opens_s = page.evaluate(OPEN, [str(number), "cursor"])
+                yield "folders", {"requests": number, "opens_s": opens_s}
+                page.close()
+        browser.close()
+
+
+def _opened(browser: Browser, address: str) -> Page:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(WAIT_MS)
+    page.goto(address)
+    return page
+
+
+@contextmanager
+def _studio(folder: str) -> Iterator[str]:
+    words = [*UNDERSTUDY, "studio", folder]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as studio:
+        assert studio.stdout
+        try:
+            yield studio.stdout.readline().decode().strip()
+        finally:
+            studio.send_signal(signal.SIGINT)
 
 
 @contextmanager
@@ -122,7 +165,7 @@ def _measured(page: Page, requests: int, schedulers: list[str], seconds: float) 
     for box in page.locator("label.scheduler input").all():
         box.set_checked((box.get_attribute("value") or "") in schedulers)
     page.get_by_role("button", name="Cancel").wait_for(state="detached")
-    opens_s = page.evaluate(OPEN)
+    opens_s = page.evaluate(OPEN, ["Run", "no Cancel"])
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
 

@@ -219,7 +219,7 @@ NOT_RUN = {
     r"docs/lab.md: cd tests": "it takes an hour; tests/lab/test_lab_faults.py does some rounds",
     r".*: understudy doctor": "tests/platforms/test_doctor.py",
     r"docs/commands.md: understudy predict --on vm --clock wall": "takes minutes",
-    r".*: understudy predict .*--on vm": "VMs: tests/vm/test_printed.py",
+    r".*: understudy predict .*--on (sim,)?vm": "VMs: tests/vm/test_printed.py, test_throttle.py",
 }
 # They would take minutes as they are printed.
 SHORTER = {

@@ -2,6 +2,7 @@
 """The designer loses no change: another card, a reload, a studio that ends, a disk that is full."""
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from browser_page import LONG
 from designer_page import created
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.cards import specification
@@ -78,6 +79,31 @@ def test_changes_are_kept_until_they_are_saved_or_discarded(designer: Page, tmp_
     saved = library.read("one")
     assert saved
     assert "title: Changed" in saved.text
+
+
+def test_a_change_during_a_save_is_kept(designer: Page, tmp_path: Path) -> None:
+    page = designer
+    created(page, "one", "copier")
+    retitled(page, "Saved")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile("/api/cards/one$"), hold)
+    with page.expect_request(re.compile("/api/cards/one$")):
+        page.keyboard.press("Control+s")
+    retitled(page, "Changed meanwhile")
+    with page.expect_response(re.compile("/api/cards/one$")):
+        held[0].continue_()
+    page.unroute_all()
+    expect(page.get_by_role("status")).to_have_text("no mistakes, not saved", timeout=LONG)
+    saved = Library(tmp_path).read("one")
+    assert saved
+    assert "title: Saved" in saved.text
+    page.reload()
+    page.get_by_role("button", name="one, changed").click()
+    expect_title(page, "Changed meanwhile")
 
 
 def test_a_folder_that_cannot_be_written(designer: Page, tmp_path: Path) -> None:

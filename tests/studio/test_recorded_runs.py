@@ -47,6 +47,14 @@ def test_the_runs_are_listed_and_sent_one_by_one(client: TestClient, tmp_path: P
     assert answer.content == views.packed([views.Run("bfq", rows, 200)], sectors, device)
 
 
+def test_half_a_pair_of_utf_16_in_a_disks_name_is_shown(client: TestClient, run: Path) -> None:
+    file = run / "result.json"
+    document = json.loads(file.read_text())
+    document["inputs"]["disk"]["name"] = "half \ud800"
+    file.write_text(json.dumps(document))
+    assert client.get("/api/runs/mine/recorded").json()["disk"] == "half ?"
+
+
 def test_of_a_long_run_the_first_requests_are_sent(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

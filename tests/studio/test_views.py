@@ -58,6 +58,13 @@ def marks(page: Page) -> list[str]:
     return re.findall(r">([\d.,]+) ms<", svg)
 
 
+def platter_under_fcfs(page: Page) -> str:
+    """Return the SVG of the disk from above."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name="SVG of platter under fcfs").click()
+    return Path(download.value.path()).read_text()
+
+
 def plots(page: Page) -> Locator:
     """Return the group of plots, which takes keys."""
     return page.get_by_role("group", name="Plots against time")
@@ -327,5 +334,10 @@ def test_every_kind_of_disk_is_drawn(
         }"""
     )
     assert dots >= 4  # background, dots, model, text
+    page.get_by_text("The disk from above").click()
+    scrub(page, 0)
+    before = platter_under_fcfs(page)
+    scrub(page, 0.5)
+    assert platter_under_fcfs(page) != before
     findings = Axe().run(page)
     assert findings.violations_count == 0, findings.generate_report()

@@ -11,6 +11,7 @@ import { countTo, firstFrom, orderOf } from "../../web/src/views/order.ts";
 import type { Mechanics } from "../../web/src/views/mechanics.ts";
 import { packed } from "../../web/src/views/packing.ts";
 import type { Pen } from "../../web/src/views/pen.ts";
+import { armAt, radiusOf } from "../../web/src/views/platter.ts";
 import { preparedOf } from "../../web/src/views/prepared.ts";
 import { headAt, recordedOf, servedAt, waitingAt } from "../../web/src/views/recorded.ts";
 import { LEFT, marksOf } from "../../web/src/views/scale.ts";
@@ -239,6 +240,36 @@ function checkPackedQuantiles(): void {
   assert.deepEqual(preparedOf(buffer).runs[0]!.recorded.responses, responses);
 }
 
+/** Half of the sectors, at twice the rate, are on a third of the tracks. */
+function checkPlatter(): void {
+  const rate: [number, number][] = [
+    [0, 100],
+    [CAPACITY / 2 - 1, 100],
+    [CAPACITY / 2, 50],
+  ];
+  const reach: [number, number][] = [
+    [0, 1],
+    [CAPACITY, 3],
+  ];
+  const disk: Mechanics = { capacity: CAPACITY, reach, rate, rotation: 6, inTracks: false };
+  const radius = radiusOf(disk);
+  for (const [share, expected] of [[0, 1], [0.5, 0.8], [0.75, 0.6], [1, 0.4]] as const)
+    assert.ok(Math.abs(radius(share * CAPACITY) - expected) < 1e-5);
+  assert.equal(radiusOf({ ...disk, rate: [] })(CAPACITY / 2), 0.7);
+  const run = invented(100, "arrival");
+  assert.equal(armAt(run, disk, -1), null);
+  const [before, after] = [run.moved[41]!, run.moved[42]!];
+  const [from, to] = [run.sector[before]! + run.sectors[before]!, run.sector[after]!];
+  const duration = 1 + (2 * Math.abs(to - from)) / CAPACITY;
+  const begun = run.movedAt[42]!;
+  assert.equal(armAt(run, disk, begun), from);
+  const half = armAt(run, disk, begun + duration / 2)!;
+  assert.ok(Math.abs(half - (from + to) / 2) < 1e-3);
+  const quick = { ...disk, reach: [[0, 0], [CAPACITY, 0.5]] as [number, number][] };
+  assert.equal(armAt(run, quick, begun + 0.9), to);
+  assert.equal(armAt(run, { ...disk, inTracks: true }, begun), to);
+}
+
 function checkScales(): void {
   assert.deepEqual(marksOf(0, 10, 5), [0, 2, 4, 6, 8, 10]);
   assert.deepEqual(marksOf(5, 5, 5), []);
@@ -262,4 +293,5 @@ checkPacking();
 checkPackedComparison(5_000_000);
 checkPackedComparison(0); // all requests arrive at once
 checkPackedQuantiles();
+checkPlatter();
 checkScales();

@@ -56,6 +56,7 @@ RUNS = {
     ),
     "virtio-scsi": experiment(controller="virtio-scsi", processes=2, writes_percent=30),
     "virtio-blk": experiment(controller="virtio-blk", processes=2, scheduler="mq-deadline"),
+    "nvme-card": experiment(controller="nvme-card", processes=4, writes_percent=30),
     "zones": experiment(disk=profile.load("vesper-zoned"), processes=4, scheduler="cats"),
     "random phase": experiment(disk=most_samples(), writes_percent=30, processes=4, seed=5),
 }

@@ -18,6 +18,7 @@ from understudy_devices.campaign import result, result_files
 from understudy_devices.device.profile import DiskProfile
 from understudy_devices.show import views
 from understudy_devices.studio import run_files, runs
+from understudy_devices.studio.plain_text import plain
 from understudy_devices.traces.read import REQUESTS
 
 MOST = 2_000_000
@@ -30,7 +31,7 @@ def listed(run: Path) -> dict[str, Any]:
     known = result_files.load(run)
     names = ("scheduler", "seed", "requests")
     each = [dict(zip(names, one, strict=True)) for one in recorded.runs(run, READ)]
-    return {"platform": known.platform, "disk": known.disk, "runs": each}
+    return {"platform": plain(str(known.platform)), "disk": plain(known.disk), "runs": each}
 
 
 def packed(run: Path, scheduler: str, seed: int) -> bytes:

@@ -35,3 +35,30 @@ export async function answered(path: string, request?: RequestInit): Promise<Res
   const line = typeof value.error === "string" ? value.error : undefined;
   throw new Refused(line ?? `The studio answers ${answer.status}.`, answer.status, value);
 }
+
+/** What is done with an experiment's events. */
+export interface Follower {
+  /** The first line comes next: at the begin, and after each loss of the connection. */
+  begun: () => void;
+  line: (text: string) => void;
+  ended: () => void;
+  /** The studio does not know the experiment, or not this browser. */
+  lost: () => void;
+}
+
+/** Follow an experiment; return a function that ends it.  A browser that loses it asks again. */
+export function follow(number: string, { begun, line, ended, lost }: Follower): () => void {
+  const events = new EventSource(`api/experiments/${number}/events`);
+  events.onopen = begun;
+  events.addEventListener("log", ({ data }: MessageEvent<string>) =>
+    line(JSON.parse(data) as string),
+  );
+  events.addEventListener("ended", () => {
+    events.close();
+    ended();
+  });
+  events.onerror = () => {
+    if (events.readyState === EventSource.CLOSED) lost();
+  };
+  return () => events.close();
+}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from understudy_devices.base.catalog import pick
 
 SECTOR_BYTES = 512
+MIB = 2**20
 GIB = 2**30
 
 
@@ -20,8 +21,8 @@ class Controller:
     """One kind of virtual disk.
 
     disk: its name in the guest. modules: kernel modules and their parameters. devices: arguments
-    for QEMU. In parameters and arguments, {bytes} and {gib} stand for the size, which is rounded up
-    to a multiple of `unit`. budget: the disk never makes a scheduler pick while it is busy; it
+    for QEMU. In parameters and arguments, {bytes}, {mib} and {gib} stand for the size, which is
+    rounded up to a multiple of `unit`. budget: the disk never makes a scheduler pick while it is busy; it
     accepts --queue-depth requests at the same time, up to `at_once_max`. flushes: the disk can
     report a write cache, and its flushes then reach the throttle. dividing: the module's parameter
     that allows partitions; empty if there can be none.
@@ -53,7 +54,7 @@ class Controller:
 
 
 def _sized(text: str, size: int) -> str:
-    return text.format(bytes=size, gib=-(-size // GIB))
+    return text.format(bytes=size, mib=-(-size // MIB), gib=-(-size // GIB))
 
 
 NULL = ("-blockdev", "driver=null-co,node-name=target,size={bytes},read-zeroes=on")
@@ -102,6 +103,13 @@ CONTROLLERS = {
             "vda",
             (("virtio_pci", ""), ("virtio_blk", "queue_depth=2")),
             (*NULL, "-device", "virtio-blk-pci,drive=target"),
+        ),
+        Controller(
+            "nvme-card",
+            "nvme0n1",
+            (("card_nvme", "megabytes={mib}"), ("nvme", "io_queue_depth=2")),
+            holds_data=True,
+            unit=MIB,
         ),
     )
 }

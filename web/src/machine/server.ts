@@ -39,20 +39,3 @@ export const experiments = async () =>
 export const start = (words: string[]) => asked<Experiment>("experiments", { words });
 
 export const cancel = (number: string) => asked<Experiment>(`experiments/${number}/cancel`, {});
-
-/** Follow an experiment from its first line on; return a function that ends it. */
-export function follow(
-  number: string,
-  line: (text: string) => void,
-  ended: (experiment: Experiment) => void,
-): () => void {
-  const events = new EventSource(`api/experiments/${number}/events`);
-  events.addEventListener("log", (event) => line(JSON.parse(event.data) as string));
-  events.addEventListener("ended", (event) => {
-    events.close();
-    ended(JSON.parse(event.data) as Experiment);
-  });
-  // A browser asks again after an error, and would get all lines once more.
-  events.onerror = () => events.close();
-  return () => events.close();
-}

@@ -3,7 +3,15 @@
 import type { Prepared } from "./prepared.ts";
 
 export type View =
-  "strip" | "head" | "queue" | "requests" | "comparison" | "distribution" | "service" | "rate";
+  | "strip"
+  | "platter"
+  | "head"
+  | "queue"
+  | "requests"
+  | "comparison"
+  | "distribution"
+  | "service"
+  | "rate";
 
 /** `view`: the only one, of the only runs that are in the page; null: all. */
 export interface Shown {

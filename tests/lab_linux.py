@@ -7,6 +7,7 @@ guest agent as the lab uses.  A letter at the serial port makes the guest
 i: print machine-id, 16 random bytes and the time, as "identity ID RANDOM SECONDS"
 w: add one to the number in the first sector of its disk, and print "wrote NUMBER" when it is
    flushed
+o: crash
 s: hand in the five bytes "hello" as the assignment hw1
 """
 
@@ -71,6 +72,9 @@ while :; do
 	i)
 		random=$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n')
 		echo "identity $(cat /etc/machine-id) $random $(date +%s)"
+		;;
+	o)
+		echo c >/proc/sysrq-trigger
 		;;
 	s)
 		printf 'submit hw1 5\nhello' | nc 10.0.2.100 9090

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from understudy_devices.base import scratch, sizes
-from understudy_devices.base.errors import UserError
+from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.plain import one_line, plain
 from understudy_devices.cli.lab_booted import boot_once
 from understudy_devices.cli.lab_changes import CHANGES
@@ -207,14 +207,39 @@ def console(name: str, team: str, labs: Path) -> None:
 
 @command.command(epilog="Example: understudy lab log os822 team07 --lines 50")
 @NAME
-@TEAM
+@click.argument("team", required=False)
 @click.option("--lines", type=click.IntRange(0), help="Only the last lines.")
+@click.option("--oopses", is_flag=True, help="Only where Linux has failed; without TEAM, of all.")
 @FOLDER
-def log(name: str, team: str, lines: int | None, labs: Path) -> None:
+def log(name: str, team: str | None, lines: int | None, oopses: bool, labs: Path) -> None:
     """Print what a VM's serial console has printed, also before the last start."""
     from understudy_devices.lab import console
 
-    click.echo(plain(console.log(store.read(labs, name).team(team), lines)))
+    lab = store.read(labs, name)
+    if oopses:
+        _print_oopses(lab, team)
+    elif team is None:
+        raise UserError("name a team; only --oopses prints those of all teams")
+    else:
+        click.echo(plain(console.log(lab.team(team), lines)))
+
+
+def _print_oopses(lab: store.Lab, team: str | None) -> None:
+    """Print a team's oopses, or a line for each of all teams."""
+    from understudy_devices.lab import console
+    from understudy_devices.lab import oopses as reports
+
+    if team:
+        for each in reports.of(console.log(lab.team(team), None)):
+            click.echo(plain("\n".join([*each.lines, ""])))
+        return
+    for every in lab.teams():
+        try:
+            text = console.log(every, None)
+        except (RunFailed, OSError):  # it has printed nothing, or is private
+            continue
+        for each in reports.of(text):
+            click.echo(plain(f"{every.name}: {each.title}"))
 
 
 @command.command(epilog="Example: understudy lab check os822")

@@ -53,7 +53,7 @@ def take(team: Team, label: str) -> None:
     if not TEAM.fullmatch(label):
         raise UserError(f'snapshot "{label}": write {TEAM_RULE}')
     with _changing(team):
-        _refuse_suspended(team)
+        refuse_suspended(team)
         target = _path(team, label)
         if target.exists():
             raise UserError(f"{team.name} has a snapshot {label}: take another name")
@@ -134,7 +134,7 @@ def rebase(team: Team, base: Base) -> bool:
         if old.exists():
             drops = team.words("drop")
             raise RunFailed(f"{team.name} has a clone of an earlier base: {drops} removes that")
-        _refuse_suspended(team)
+        refuse_suspended(team)
         old.hardlink_to(team.disk)
         _onto(team, base)
         return True
@@ -145,7 +145,7 @@ def drop_old(team: Team) -> None:
     with _changing(team):
         if not has_old(team):
             raise UserError(f"{team.name} has no clone of an earlier base")
-        _refuse_suspended(team)
+        refuse_suspended(team)
         (team.folder / OLD).unlink()
 
 
@@ -160,27 +160,40 @@ def sweep(team: Team) -> None:
 
 
 @contextmanager
-def _changing(team: Team) -> Iterator[None]:
-    """Hold all locks of a clone; RunFailed if its VM runs."""
+def resting(team: Team) -> Iterator[None]:
+    """Hold the lock of a team's folder; RunFailed if its VM runs."""
     with owner.acting(team.folder), locks.folder(team.folder, LOCK_SECONDS, who=team.name):
         if monitor := qemu_process.find(team):
             with monitor:
                 if monitor.status() not in NOT_YET:
                     raise RunFailed(_runs(team))
                 qemu_process.end(monitor)
-        with ExitStack() as held:
-            try:
-                held.enter_context(locks.image(team.disk))
-            except locks.Held:
-                raise RunFailed(_runs(team)) from None
-            except FileNotFoundError:  # a reset makes it anew
-                pass
+        with _image_lock(team):
             first_start.sweep(team)
             sweep(team)
-            yield
+        yield
 
 
-def _refuse_suspended(team: Team) -> None:
+@contextmanager
+def _changing(team: Team) -> Iterator[None]:
+    """Hold all locks of a clone; RunFailed if its VM runs."""
+    with resting(team), _image_lock(team):
+        yield
+
+
+@contextmanager
+def _image_lock(team: Team) -> Iterator[None]:
+    with ExitStack() as held:
+        try:
+            held.enter_context(locks.image(team.disk))
+        except locks.Held:
+            raise RunFailed(_runs(team)) from None
+        except FileNotFoundError:  # a reset makes it anew
+            pass
+        yield
+
+
+def refuse_suspended(team: Team) -> None:
     """Raise RunFailed if the change would cost a suspended VM its memory."""
     if memory.exists(team):
         raise RunFailed(f"{team.name} is suspended: {team.words('start')}, then stop it")

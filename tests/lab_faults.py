@@ -28,12 +28,14 @@ from lab_class import NAME, Class
 from terminal import COMMAND
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import start, stop
+from understudy_devices.lab import changes, memory, start, stop
 from understudy_devices.lab.hardware import Hardware
 
 WROTE = re.compile(r"(?:wrote|counter) ([0-9a-f]{4})\r?\n")
 DELAY_SECONDS = 2.0
 ROOM_BYTES = 64 * 2**20
+SNAPSHOTS_MAX = 10
+BASES_MAX = 20
 STATE_FILES = ("running.json", "memory.json", "memory-*", "console.log", "qemu.log", "team.json")
 
 
@@ -44,6 +46,10 @@ class Faults:
         self.lab = lab
         self.random = random.Random(seed)
         self.largest = 0
+        self.before = 0
+        """How long the console's log was at the last check."""
+        self.former: int | None = None
+        """The number that the disk has if a killed command has changed it."""
         self.kinds: dict[str, Callable[[], None]] = {
             "QEMU is killed": self.kill_qemu,
             "a start is killed": lambda: self.kill_command("start"),
@@ -53,7 +59,10 @@ class Faults:
             "QEMU is killed in a start": lambda: self.kill_qemu_in("start"),
             "starts at one instant": self.start_at_once,
             "state files are damaged": self.damage,
-            "a snapshot is killed": self.kill_change,
+            "a snapshot is killed": self.kill_snapshot,
+            "an undo is killed": self.kill_undo,
+            "a reset is killed": self.kill_reset,
+            "a rebase is killed": self.kill_rebase,
             "the disk is full": self.fill,
         }
 
@@ -79,17 +88,20 @@ class Faults:
                 raise
         assert len(self.lab.qemus()) == 1, self.lab.qemus()
         text = self.lab.log()
+        self.before = len(text)
         self.lab.type("w", ["wrote"])
         self.lab.until(lambda: self.lab.log().endswith("\n"))
         now = [int(number, 16) for number in WROTE.findall(self.lab.log()[len(text) :])]
         assert now, text[-200:]
+        if self.former is not None and max(now) <= self.largest:
+            self.largest = self.former
         assert min(now) >= self.largest, (now, self.largest)
         assert max(now) > self.largest, (now, self.largest)
-        self.largest = max(now)
+        self.largest, self.former = max(now), None
 
     def note(self) -> None:
-        """Note the largest number that the guest has printed."""
-        numbers = [int(number, 16) for number in WROTE.findall(self.lab.log()[-4000:])]
+        """Note the largest number that the guest has printed since the last check."""
+        numbers = [int(number, 16) for number in WROTE.findall(self.lab.log()[self.before :])]
         self.largest = max([self.largest, *numbers])
 
     def kill_qemu(self) -> None:
@@ -99,18 +111,11 @@ class Faults:
         self.lab.kill()
         self.note()
 
-    def begin(self, *words: str) -> "subprocess.Popen[bytes]":
+    def begin(self, *words: str, team: str = "team01") -> "subprocess.Popen[bytes]":
+        """Begin a command for a team, or for the lab if the team's name is empty."""
         command, *options = words
-        line = [
-            str(COMMAND),
-            "lab",
-            command,
-            NAME,
-            "team01",
-            *options,
-            "--folder",
-            str(self.lab.labs),
-        ]
+        where = [NAME, team] if team else [NAME]
+        line = [str(COMMAND), "lab", command, *where, *options, "--folder", str(self.lab.labs)]
         return subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def kill_command(self, *words: str) -> None:
@@ -154,14 +159,68 @@ class Faults:
                 elif what == 2:
                     path.unlink()
 
-    def kill_change(self) -> None:
-        """Kill a snapshot; an undo to it would lose what came later, so there is none."""
+    def off(self) -> None:
+        """End the VM, also a suspended one, with few snapshots left."""
+        team = self.lab.team()
+        if memory.exists(team):
+            start.start(team, Hardware(team.lab.settings, "tcg"))
         with suppress(RunFailed):
-            stop.cut_power(self.lab.team())
-        command = self.begin("snapshot", f"s{self.random.randrange(10**9)}")
+            stop.cut_power(team)
+        self.note()
+        labels = changes.snapshots(team)
+        for label in reversed(labels if len(labels) > SNAPSHOTS_MAX else []):
+            with suppress(RunFailed):  # the clone may need it
+                changes.forget(team, label)
+
+    def kill(self, *words: str, team: str = "team01") -> None:
+        """Kill a command at a random instant."""
+        command = self.begin(*words, team=team)
         time.sleep(self.random.random() * DELAY_SECONDS)
         command.send_signal(signal.SIGKILL)
         command.wait()
+
+    def kill_snapshot(self) -> None:
+        self.off()
+        self.kill("snapshot", f"s{self.random.randrange(10**9)}")
+
+    def kill_undo(self) -> None:
+        """The disk is as before, or as at the snapshot, from where the guest counts again."""
+        self.recover()
+        self.off()
+        if len(changes.snapshots(self.lab.team())) > SNAPSHOTS_MAX:
+            changes.reset(self.lab.team())  # so that the snapshots can be removed
+            self.largest = 0
+            self.off()
+        label, former = f"u{self.random.randrange(10**9)}", self.largest
+        changes.take(self.lab.team(), label)
+        self.recover()
+        self.off()
+        self.former = former
+        self.kill("undo", label)
+
+    def kill_reset(self) -> None:
+        """The disk is as before, or as that of the base."""
+        self.off()
+        self.former = 0
+        self.kill("reset")
+
+    def kill_rebase(self) -> None:
+        """The disk is as before, or as that of the new base; the old one is kept."""
+        self.off()
+        for team in (self.lab.team(), self.lab.team("team02")):
+            if changes.has_old(team):
+                changes.drop_old(team)
+        bases = self.lab.team().lab.bases()
+        if len(bases) > BASES_MAX:
+            self.kill("rebase", team="")
+        else:
+            self.kill("rebase", "--base", str(bases[0].disk), team="")
+        team = self.lab.team()
+        if (
+            changes.has_old(team)
+            and team.disk.stat().st_ino != (team.folder / changes.OLD).stat().st_ino
+        ):
+            self.former = 0
 
     def fill(self) -> None:
         """Let the disk be full during a start and a suspend; what fails has to work afterwards."""

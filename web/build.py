@@ -50,7 +50,7 @@ def _build(output: Path) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=output.parent, prefix=f"{output.name}-") as folder:
         built = Path(folder) / "new"
-        _run(NODE, VITE, "build", "--outDir", built)
+        _run(NODE, VITE, "build", "--outDir", built, "--emptyOutDir")
         if output.exists():
             output.rename(Path(folder) / "old")  # a studio that serves it misses files for moments
         built.rename(output)

@@ -281,3 +281,34 @@ def test_disk_counts_as_the_dissertation_does(lab: Class, tmp_path: Path) -> Non
     assert use.teams[0].snapshot_bytes > 0
     assert use.teams[0].old_bytes > 0
     assert use.saved_bytes == 0
+
+
+def test_a_flat_clone_needs_no_snapshot(lab: Class) -> None:
+    assert "it is flat already" in lab.refuses("flatten", "team01")
+    for number in (1, 2):
+        lab.start()
+        lab.wait_for(f"counter {number - 1:04x}")
+        lab.type("w", [f"wrote {number:04x}"])
+        assert "team01 runs" in lab.refuses("flatten", "team01")
+        lab.do("stop", "team01", "--now")
+        lab.do("snapshot", "team01", f"s{number}")
+    assert "needs no snapshot" in lab.do("flatten", "team01")
+    assert lab.qemus() == {}
+    assert lab.team().backing() == "../../bases/1/disk.qcow2"
+    for number in (2, 1):
+        lab.do("snapshot", "team01", f"s{number}", "--drop")
+    lab.start()
+    lab.wait_for("counter 0002")
+
+
+def test_a_clone_without_room_stays_as_it_is(lab: Class) -> None:
+    lab.start()
+    lab.wait_for("counter 0000")
+    lab.type("w", ["wrote 0001"])
+    lab.do("stop", "team01", "--now")
+    lab.do("snapshot", "team01", "one")
+    lab.do("quota", "1MiB", "--team", "team01")
+    (lab.team().folder / "snapshot-large.qcow2").write_bytes(bytes(2**20))
+    assert "team01 is as it was" in lab.refuses("flatten", "team01")
+    assert lab.team().backing() == "snapshot-one.qcow2"
+    assert lab.qemus() == {}

@@ -10,7 +10,7 @@ import pytest
 from lab_class import Class, running_lab
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import accelerator, holder, memory, start
+from understudy_devices.lab import accelerator, holder, memory, resume, start
 from understudy_devices.lab.hardware import Hardware
 from understudy_devices.lab.monitor import Gone, Monitor, NoRoom
 
@@ -54,7 +54,7 @@ def die(*_: object) -> None:
 
 @pytest.mark.parametrize(
     ("module", "name", "how"),
-    [(memory, "drop", "resumed"), (start, "_let_run", "continued")],
+    [(memory, "drop", "resumed"), (resume, "let_run", "continued")],
 )
 def test_a_killed_resume_leaves_a_vm_with_an_owner(
     lab: Class, module: object, name: str, how: str

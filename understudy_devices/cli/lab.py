@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.table import Table
 
 from understudy_devices.base import scratch, sizes
-from understudy_devices.base.errors import UserError
+from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.plain import one_line, plain
+from understudy_devices.cli.lab_booted import boot_once
 from understudy_devices.cli.lab_changes import CHANGES
 from understudy_devices.cli.lab_options import (
     FILE,
@@ -25,6 +26,7 @@ from understudy_devices.cli.lab_options import (
     quota_bytes,
     with_kernel,
 )
+from understudy_devices.cli.lab_submissions import submissions_command
 from understudy_devices.lab import settings as limits
 from understudy_devices.lab import status as statuses
 from understudy_devices.lab import store, students
@@ -44,6 +46,7 @@ def command() -> None:
     \b
     Example:
       understudy lab create os822 --base debian --students students.csv
+      understudy lab boot-once os822
       understudy lab start os822 team07
       understudy lab console os822 team07
       understudy lab stop os822 team07 --suspend
@@ -204,14 +207,39 @@ def console(name: str, team: str, labs: Path) -> None:
 
 @command.command(epilog="Example: understudy lab log os822 team07 --lines 50")
 @NAME
-@TEAM
+@click.argument("team", required=False)
 @click.option("--lines", type=click.IntRange(0), help="Only the last lines.")
+@click.option("--oopses", is_flag=True, help="Only where Linux has failed; without TEAM, of all.")
 @FOLDER
-def log(name: str, team: str, lines: int | None, labs: Path) -> None:
+def log(name: str, team: str | None, lines: int | None, oopses: bool, labs: Path) -> None:
     """Print what a VM's serial console has printed, also before the last start."""
     from understudy_devices.lab import console
 
-    click.echo(plain(console.log(store.read(labs, name).team(team), lines)))
+    lab = store.read(labs, name)
+    if oopses:
+        _print_oopses(lab, team)
+    elif team is None:
+        raise UserError("name a team; only --oopses prints those of all teams")
+    else:
+        click.echo(plain(console.log(lab.team(team), lines)))
+
+
+def _print_oopses(lab: store.Lab, team: str | None) -> None:
+    """Print a team's oopses, or a line for each of all teams."""
+    from understudy_devices.lab import console
+    from understudy_devices.lab import oopses as reports
+
+    if team:
+        for each in reports.of(console.log(lab.team(team), None)):
+            click.echo(plain("\n".join([*each.lines, ""])))
+        return
+    for every in lab.teams():
+        try:
+            text = console.log(every, None)
+        except (RunFailed, OSError):  # it has printed nothing, or is private
+            continue
+        for each in reports.of(text):
+            click.echo(plain(f"{every.name}: {each.title}"))
 
 
 @command.command(epilog="Example: understudy lab check os822")
@@ -223,10 +251,15 @@ def check(name: str, labs: Path) -> None:
     A start checks only sizes, time stamps and samples.  After a lab was copied or moved, this
     command has to accept it once.
     """
+    from understudy_devices.lab import booted
+
     lab = store.read(labs, name)
     for base in lab.bases():
         base.check_fully()
         size = sum(seal.size for seal in base.seals.values())
+        for machine in booted.all_of(base):
+            machine.check_fully()
+            size += machine.disk_bytes
         click.echo(f"{base.folder}: unchanged, {megabytes(size)}")
 
 
@@ -308,5 +341,5 @@ def _debian(options: Source, folder: Path) -> Source:
     return debian.build(folder, lambda line: click.echo(f"{line} ...", err=True))
 
 
-for each in CHANGES:
+for each in (boot_once, submissions_command, *CHANGES):
     command.add_command(each)

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.cli.lab_options import FILE, FOLDER, NAME, TEAM, with_kernel
+from understudy_devices.cli.lab_options import FILE, FOLDER, NAME, TEAM, megabytes, with_kernel
 from understudy_devices.lab import changes, store
 from understudy_devices.lab.base_image import Source
 
@@ -106,4 +106,20 @@ def drop(name: str, team: str, labs: Path) -> None:
     click.echo(f"{team}: the clone of the former base is removed", err=True)
 
 
-CHANGES = (snapshot, undo, reset, rebase, drop)
+@click.command("flatten", epilog="Example: understudy lab flatten os822 team07")
+@NAME
+@TEAM
+@FOLDER
+def flatten_command(name: str, team: str, labs: Path) -> None:
+    """Make a team's clone independent of its snapshots, which can then be removed."""
+    from understudy_devices.lab import flatten
+    from understudy_devices.lab.hardware import Hardware
+
+    lab = store.read(labs, name)
+    grown = flatten.flatten(lab.team(team), Hardware(lab.settings, "tcg"))
+    click.echo(
+        f"{team}: its clone needs no snapshot, and has grown by {megabytes(grown)}", err=True
+    )
+
+
+CHANGES = (snapshot, undo, reset, rebase, drop, flatten_command)

@@ -16,10 +16,10 @@ from understudy_devices.base.catalog import unknown
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.lab import (
     base_image,
+    first_start,
     holder,
     locks,
     memory,
-    overlay,
     owner,
     qcow2,
     qemu_process,
@@ -53,18 +53,19 @@ def take(team: Team, label: str) -> None:
     if not TEAM.fullmatch(label):
         raise UserError(f'snapshot "{label}": write {TEAM_RULE}')
     with _changing(team):
-        _refuse_suspended(team)
+        refuse_suspended(team)
         target = _path(team, label)
         if target.exists():
             raise UserError(f"{team.name} has a snapshot {label}: take another name")
         if len(team.images()) >= store.IMAGES_MAX:
+            below = sum(image.name.startswith(PREFIX) for image in team.images())
             raise RunFailed(
-                f"{team.name}: its clone is based on {store.IMAGES_MAX - 2} snapshots, and cannot "
-                f"be on more: {team.words('undo')} goes back to one of them"
+                f"{team.name}: its clone is based on {below} snapshots, and cannot be on more: "
+                f"{team.words('undo')} goes back to one of them"
             )
         size = _virtual_bytes(team.disk)
         target.hardlink_to(team.disk)
-        _replace(team, target.name, size)
+        store.replace_clone(team, target.name, size)
 
 
 def undo(team: Team, label: str | None) -> str:
@@ -78,7 +79,7 @@ def undo(team: Team, label: str | None) -> str:
         if chosen not in names:
             raise UserError(unknown("snapshot", chosen, names))
         path = _path(team, chosen)
-        _replace(team, path.name, _virtual_bytes(path))
+        store.replace_clone(team, path.name, _virtual_bytes(path))
         memory.drop(team)
         return chosen
 
@@ -133,7 +134,7 @@ def rebase(team: Team, base: Base) -> bool:
         if old.exists():
             drops = team.words("drop")
             raise RunFailed(f"{team.name} has a clone of an earlier base: {drops} removes that")
-        _refuse_suspended(team)
+        refuse_suspended(team)
         old.hardlink_to(team.disk)
         _onto(team, base)
         return True
@@ -144,7 +145,7 @@ def drop_old(team: Team) -> None:
     with _changing(team):
         if not has_old(team):
             raise UserError(f"{team.name} has no clone of an earlier base")
-        _refuse_suspended(team)
+        refuse_suspended(team)
         (team.folder / OLD).unlink()
 
 
@@ -159,26 +160,40 @@ def sweep(team: Team) -> None:
 
 
 @contextmanager
-def _changing(team: Team) -> Iterator[None]:
-    """Hold all locks of a clone; RunFailed if its VM runs."""
+def resting(team: Team) -> Iterator[None]:
+    """Hold the lock of a team's folder; RunFailed if its VM runs."""
     with owner.acting(team.folder), locks.folder(team.folder, LOCK_SECONDS, who=team.name):
         if monitor := qemu_process.find(team):
             with monitor:
                 if monitor.status() not in NOT_YET:
                     raise RunFailed(_runs(team))
                 qemu_process.end(monitor)
-        with ExitStack() as held:
-            try:
-                held.enter_context(locks.image(team.disk))
-            except locks.Held:
-                raise RunFailed(_runs(team)) from None
-            except FileNotFoundError:  # a reset makes it anew
-                pass
+        with _image_lock(team):
+            first_start.sweep(team)
             sweep(team)
-            yield
+        yield
 
 
-def _refuse_suspended(team: Team) -> None:
+@contextmanager
+def _changing(team: Team) -> Iterator[None]:
+    """Hold all locks of a clone; RunFailed if its VM runs."""
+    with resting(team), _image_lock(team):
+        yield
+
+
+@contextmanager
+def _image_lock(team: Team) -> Iterator[None]:
+    with ExitStack() as held:
+        try:
+            held.enter_context(locks.image(team.disk))
+        except locks.Held:
+            raise RunFailed(_runs(team)) from None
+        except FileNotFoundError:  # a reset makes it anew
+            pass
+        yield
+
+
+def refuse_suspended(team: Team) -> None:
     """Raise RunFailed if the change would cost a suspended VM its memory."""
     if memory.exists(team):
         raise RunFailed(f"{team.name} is suspended: {team.words('start')}, then stop it")
@@ -190,16 +205,8 @@ def _runs(team: Team) -> str:
     return f"{team.name} runs{by}: {team.words('stop')} first"
 
 
-def _replace(team: Team, backing: str, virtual_bytes: int) -> None:
-    """Put a new overlay in the place of the clone."""
-    with scratch.replacing(team.disk) as fresh:
-        overlay.write(fresh, backing, virtual_bytes)
-        state_file.sync(fresh)
-    state_file.sync(team.folder)
-
-
 def _onto(team: Team, base: Base) -> None:
-    _replace(team, store.relative_base(base.folder.name), base.virtual_bytes)
+    store.replace_clone(team, store.relative_base(base.folder.name), base.virtual_bytes)
 
 
 def _snapshot_below(team: Team) -> str:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import holder, memory, owner
+from understudy_devices.lab import first_start, holder, memory, owner
 from understudy_devices.lab.hardware import CONSOLE, LOG
 from understudy_devices.lab.monitor import connect
 from understudy_devices.lab.store import Team
@@ -35,6 +35,7 @@ def attach(team: Team, announce: Callable[[], None]) -> str:
     VM does not run here, or if somebody else has its console.
     """
     with owner.acting(team.folder), _only_one(team), _connected(team) as line:
+        first_start.check(team)
         announce()
         _write(sys.stdout.fileno(), _scroll_back(team.folder / LOG))
         with _raw(sys.stdin.fileno()):

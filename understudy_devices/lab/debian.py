@@ -16,7 +16,7 @@ from pathlib import Path
 
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.plain import one_line
-from understudy_devices.lab import from_raw
+from understudy_devices.lab import from_raw, submissions
 from understudy_devices.lab.base_image import DISK, INITRD, KERNEL, Source
 from understudy_devices.lab.base_image import PACKAGES as LIST
 
@@ -36,6 +36,7 @@ PACKAGES = (
     "e2fsprogs",
     "iproute2",
     "openssh-server",
+    "qemu-guest-agent",
     "ca-certificates",
     "gcc",
     "libc6-dev",
@@ -82,6 +83,7 @@ FILES = {
         "[Install]\nWantedBy=multi-user.target\n"
     ),
 }
+PROGRAMS = {"usr/local/bin/submit": submissions.GUEST_PROGRAM}
 SERVICES = ("systemd-networkd", "lab-first-boot")
 
 Say = Callable[[str], None]
@@ -166,6 +168,11 @@ def _configure(root: Path) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
+    for name, content in PROGRAMS.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+        path.chmod(0o755)
     for service in SERVICES:
         _run(["systemctl", f"--root={root}", "enable", service], EPOCH)
 

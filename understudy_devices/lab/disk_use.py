@@ -6,12 +6,14 @@ which are 12 installations.  What the teams have written is the same in a clone 
 its own, so it does not count.
 """
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import changes, owner
+from understudy_devices.lab import booted, changes, owner
+from understudy_devices.lab.base_image import Base
 from understudy_devices.lab.memory import PREFIX as MEMORY
 from understudy_devices.lab.store import DISK, Lab, Team
 
@@ -71,14 +73,20 @@ class LabUse:
 def of(lab: Lab) -> LabUse:
     """Return what a lab takes on disk now."""
     bases = {
-        int(base.folder.name): sum(_blocks(base.folder / name) for name in base.seals)
-        for base in lab.bases()
+        int(base.folder.name): sum(_blocks(path) for path in _files(base)) for base in lab.bases()
     }
     teams = []
     for team in lab.teams():
         with owner.acting(team.folder):
             teams.append(_of_team(team))
     return LabUse(teams, bases)
+
+
+def _files(base: Base) -> Iterator[Path]:
+    """Yield the files of a base, and of the machines that were booted once for all."""
+    yield from (base.folder / name for name in base.seals)
+    for machine in booted.all_of(base):
+        yield from (machine.disk, machine.memory)
 
 
 def _of_team(team: Team) -> TeamUse:

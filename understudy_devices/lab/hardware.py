@@ -16,6 +16,9 @@ from understudy_devices.lab.settings import Settings
 from understudy_devices.platforms.vm import qemu
 
 MONITOR, CONSOLE, LOG, QEMU_LOG = "monitor.sock", "console.sock", "console.log", "qemu.log"
+AGENT = "agent.sock"
+AGENT_PORT = "org.qemu.guest_agent.0"
+"""The name by which QEMU's guest agent looks for its port."""
 PROCESSOR = {"tcg": "max", "kvm": "host"}
 
 Accelerator = Literal["tcg", "kvm"]
@@ -42,13 +45,19 @@ class Hardware:
             "hardware": digest([word.encode() for word in self._words()]),
         }
 
-    def command_line(self, name: str, disk: str, base: Base, resumes: bool) -> list[str]:
-        """Return the command that starts the VM, waiting; `disk` is the image in its folder."""
+    def command_line(
+        self, name: str, disk: str, base: Base, submissions: str, resumes: bool
+    ) -> list[str]:
+        """Return the command that starts the VM, waiting.
+
+        disk: the image in its folder.  submissions: QEMU's rule that takes them from the guest.
+        """
         wait = ["-incoming", "defer"] if resumes else ["-S"]
         images = _image("disk", disk)
         if self.second:
             images += _image("second", self.second, read_only=True)
-        return [qemu.binary(), "-name", name, *self._words(), *images, *_kernel(base), *wait]
+        words = (*self._words(), *images, *_network(submissions), *_kernel(base), *wait)
+        return [qemu.binary(), "-name", name, *words]
 
     def _words(self) -> list[str]:
         return [
@@ -57,10 +66,13 @@ class Hardware:
             *["-smp", str(self.settings.cpus), "-m", f"{self.settings.memory_mib}M"],
             *["-device", "virtio-blk-pci,drive=disk,werror=stop,rerror=report"],
             *(["-device", "virtio-blk-pci,drive=second"] if self.second else []),
-            *["-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile="],
+            *["-device", "virtio-net-pci,netdev=net,romfile="],
             *["-device", "virtio-rng-pci"],
             *["-chardev", f"{_socket('console', CONSOLE)},logfile={LOG},logappend=on"],
             *["-serial", "chardev:console"],
+            *["-device", "vmgenid,guid=auto"],  # a resumed Linux draws new random numbers
+            *["-device", "virtio-serial-pci", "-chardev", _socket(AGENT, AGENT)],
+            *["-device", f"virtserialport,chardev={AGENT},name={AGENT_PORT}"],
             *["-chardev", _socket("monitor", MONITOR)],
             *["-mon", "chardev=monitor,mode=control"],
         ]
@@ -75,6 +87,12 @@ def _image(name: str, path: str, read_only: bool = False) -> list[str]:
     file = {"driver": "file", "filename": path, "locking": "on"}
     node = {"driver": "qcow2", "node-name": name, "file": file, "discard": "unmap"}
     return ["-blockdev", json.dumps({**node, "read-only": read_only})]
+
+
+def _network(forward: str) -> list[str]:
+    """Return the arguments for QEMU's user network, with a rule for connections of the guest."""
+    network = {"type": "user", "id": "net", "guestfwd": [{"str": forward}]}
+    return ["-netdev", json.dumps(network)]
 
 
 def _kernel(base: Base) -> list[str]:

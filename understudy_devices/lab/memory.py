@@ -8,16 +8,19 @@ memory ever meets a disk that has been written to since.
 """
 
 import hashlib
+import os
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
 from understudy_devices.lab import state_file
 from understudy_devices.lab.hardware import Hardware
+from understudy_devices.lab.monitor import Monitor
 from understudy_devices.lab.store import Team
 
 FILE = "memory.json"
 PREFIX = "memory-"
+BYTES_PER_SECOND_MAX = 2**40
 HEAD_BYTES = 2**20
 """Header, tables and the first clusters of a clone."""
 
@@ -33,6 +36,18 @@ class Memory:
 def new_file(team: Team) -> Path:
     """Return a path for a memory that is about to be saved."""
     return team.folder / f"{PREFIX}{secrets.token_hex(6)}"
+
+
+def save(monitor: Monitor, path: Path, seconds: float) -> None:
+    """Write the memory of a VM that is stopped into a new file; Gone if QEMU cannot do that."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        monitor.do("getfd", descriptor, fdname="memory")
+    finally:
+        os.close(descriptor)
+    monitor.do("migrate-set-parameters", max_bandwidth=BYTES_PER_SECOND_MAX)
+    monitor.do("migrate", uri="fd:memory")
+    monitor.migrated(seconds)
 
 
 def commit(team: Team, path: Path, hardware: dict[str, str]) -> None:
@@ -65,7 +80,7 @@ def find(team: Team, hardware: Hardware) -> Memory | None:
         return Memory(path, "its file is incomplete")
     if content.get("clone") != _state(team.disk):
         return Memory(path, "the clone has changed since")
-    return Memory(path, _difference(content.get("hardware"), hardware.identity()))
+    return Memory(path, difference(content.get("hardware"), hardware.identity()))
 
 
 def drop(team: Team) -> None:
@@ -96,7 +111,9 @@ def _state(disk: Path) -> dict[str, object]:
     }
 
 
-def _difference(saved: object, now: dict[str, str]) -> str:
+def difference(saved: object, now: dict[str, str]) -> str:
+    """Return why a memory that this QEMU and hardware saved cannot be resumed by those of now;
+    empty if it can."""
     if saved == now:
         return ""
     before = saved if isinstance(saved, dict) else {}

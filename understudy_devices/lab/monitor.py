@@ -19,6 +19,8 @@ from understudy_devices.base.errors import RunFailed
 from understudy_devices.lab.hardware import MONITOR
 
 UCRED = struct.Struct("3i")
+END_SECONDS = 0.5
+"""A QEMU that ends closes its sockets some time before."""
 NO_ROOM = "io-error"
 """QEMU's word for a VM that waits since a write has failed."""
 
@@ -79,7 +81,7 @@ class Monitor:
             self._message(time.monotonic() + seconds)
             self.do("qmp_capabilities")
         except BaseException as error:
-            has_ended = self.ended(0)
+            has_ended = self.ended(END_SECONDS)
             self.close()
             if not isinstance(error, Gone):
                 raise

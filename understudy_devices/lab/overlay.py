@@ -15,6 +15,7 @@ from understudy_devices.lab.qcow2 import HEADER, HEADER_3, HEADER_BYTES, MAGIC
 CLUSTER_BITS = 16
 CLUSTER = 1 << CLUSTER_BITS
 REFCOUNT_ORDER = 4  # 16 bits each
+CLUSTERS, L1_AT = 4, 3
 BACKING_FORMAT = 0xE279_2ACA
 NAME_BYTES_MAX = 1023
 BYTES_PER_TABLE = CLUSTER * CLUSTER // 8
@@ -43,6 +44,15 @@ def write(path: Path, backing: str, virtual_bytes: int) -> None:
         os.close(descriptor)
 
 
+def is_empty(path: Path) -> bool:
+    """Return whether nothing was written to an overlay since `write` made it."""
+    with path.open("rb") as file:
+        if os.fstat(file.fileno()).st_size != CLUSTERS * CLUSTER:
+            return False
+        file.seek(L1_AT * CLUSTER)
+        return not any(file.read(CLUSTER))
+
+
 def _first_bytes(name: bytes, virtual_bytes: int) -> list[bytes]:
     """Return what each cluster of the overlay begins with; the rest is zero."""
     extension = struct.pack(">II8s", BACKING_FORMAT, len(b"qcow2"), b"qcow2") + struct.pack(
@@ -59,7 +69,7 @@ def _first_bytes(name: bytes, virtual_bytes: int) -> list[bytes]:
         virtual_bytes,
         0,  # not encrypted
         l1_entries,
-        3 * CLUSTER,
+        L1_AT * CLUSTER,
         1 * CLUSTER,
         1,  # cluster of the table of reference counts
         0,  # snapshots

@@ -12,12 +12,14 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
+from pathlib import Path
 
 from understudy_devices.base import scratch
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.base.plain import one_line
+from understudy_devices.lab import submissions
 from understudy_devices.lab.base_image import Base
-from understudy_devices.lab.hardware import CONSOLE, LOG, MONITOR, QEMU_LOG, Hardware
+from understudy_devices.lab.hardware import AGENT, CONSOLE, LOG, MONITOR, QEMU_LOG, Hardware
 from understudy_devices.lab.monitor import Monitor, NotRunning
 from understudy_devices.lab.store import DISK, Team
 
@@ -46,16 +48,21 @@ def find(team: Team) -> Monitor | None:
         time.sleep(POLL_SECONDS)
 
 
-def launch(team: Team, hardware: Hardware, base: Base, resumes: bool) -> Monitor:
-    """Start a QEMU that goes on when this command ends; return a connection to it.
+def launch(
+    folder: Path, name: str, hardware: Hardware, base: Base, resumes: bool, stays: bool = True
+) -> Monitor:
+    """Start a QEMU that runs in a folder with its clone; return a connection to it.
 
+    name: of the lab and the team, LAB/TEAM.  stays: whether it goes on when this command ends.
     RunFailed, with QEMU's own words, if it does not start.
     """
-    folder = team.folder
-    for name in (MONITOR, CONSOLE):
+    team = name.rpartition("/")[2]
+    for name in (MONITOR, CONSOLE, AGENT):
         (folder / name).unlink(missing_ok=True)
-    _shorten_log(team)
-    command = hardware.command_line(f"{team.lab.name}/{team.name}", DISK, base, resumes)
+    _shorten_log(folder)
+    command = hardware.command_line(name, DISK, base, submissions.forward(), resumes)
+    if not stays:
+        command = ["setpriv", "--pdeathsig", "KILL", *command]
     with (folder / QEMU_LOG).open("wb") as log:
         fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
         process = subprocess.Popen(
@@ -71,14 +78,16 @@ def launch(team: Team, hardware: Hardware, base: Base, resumes: bool) -> Monitor
         deadline = time.monotonic() + START_SECONDS
         while True:
             if process.poll() is not None:
-                raise RunFailed(f"{team.name}: QEMU did not start: {_last_words(team)}")
+                raise RunFailed(f"{team}: QEMU did not start: {_last_words(folder)}")
             with suppress(NotRunning):
                 monitor = Monitor(folder)
                 break
             if time.monotonic() > deadline:
-                raise RunFailed(f"{team.name}: QEMU has not started in {START_SECONDS} s")
+                raise RunFailed(f"{team}: QEMU has not started in {START_SECONDS} s")
             time.sleep(POLL_SECONDS)
-        scratch.goes_on(process.pid)
+        if stays:
+            scratch.goes_on(process.pid)
+        process.returncode = 0  # nobody waits for it with this object
     except BaseException:
         process.kill()
         process.wait()
@@ -92,6 +101,13 @@ def end(monitor: Monitor) -> None:
         monitor.do("quit")
     if not monitor.ended(END_SECONDS):
         kill(monitor.pid)
+
+
+def bury(monitor: Monitor) -> None:
+    """End a QEMU that this process has launched, and wait for it."""
+    end(monitor)
+    with suppress(ChildProcessError):
+        os.waitpid(monitor.pid, 0)
 
 
 def kill(pid: int) -> None:
@@ -124,14 +140,14 @@ def _has_ended(handle: int) -> bool:
     return bool(select.select([handle], [], [], 0)[0])
 
 
-def _shorten_log(team: Team) -> None:
-    path = team.folder / LOG
+def _shorten_log(folder: Path) -> None:
+    path = folder / LOG
     if path.exists() and path.stat().st_size > LOG_BYTES_MAX:
         with path.open("rb") as log, scratch.replacing(path) as fresh:
             log.seek(-LOG_BYTES_KEPT, os.SEEK_END)
             fresh.write_bytes(log.read())
 
 
-def _last_words(team: Team) -> str:
-    text = (team.folder / QEMU_LOG).read_text(errors="replace").strip()
+def _last_words(folder: Path) -> str:
+    text = (folder / QEMU_LOG).read_text(errors="replace").strip()
     return one_line(text.splitlines()[-1]) if text else "it gave no reason"

@@ -7,17 +7,18 @@ At every instant at which the command or QEMU may be killed, the clone can be st
   died before that is ended by the next start, or goes on if the saved memory is already removed.
 * A saved memory is removed after QEMU has loaded it and before the guest runs, or if QEMU refuses
   it.
+* A first start is undone if it was interrupted (first_start.py).
 """
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.lab import (
+    agent,
     changes,
+    first_start,
     holder,
     locks,
     maintenance,
@@ -25,13 +26,15 @@ from understudy_devices.lab import (
     owner,
     qemu_process,
     quota,
+    renewal,
+    resume,
 )
+from understudy_devices.lab.agent import Agent
 from understudy_devices.lab.hardware import Hardware
-from understudy_devices.lab.monitor import NO_ROOM, Gone, Monitor, NoRoom, Refused, Silent
+from understudy_devices.lab.monitor import NO_ROOM, Gone, Monitor, Refused, Silent
 from understudy_devices.lab.store import Team
 
 LOCK_SECONDS = 60
-LOAD_SECONDS = 600
 NOT_YET = {"prelaunch", "inmigrate"}
 BROKEN = {"internal-error", "guest-panicked", "shutdown", "watchdog"}
 
@@ -55,14 +58,16 @@ def start(team: Team, hardware: Hardware) -> Started:
         locks.folder(team.folder, LOCK_SECONDS, who=team.name),
     ):
         maintenance.check(lab)
-        if _goes_on(team):
-            return Started("continued")
+        if went_on := _goes_on(team):
+            return went_on
         if locks.is_image_locked(team.disk):
             raise RunFailed(_held(team))
         memory.sweep(team)
+        first_start.sweep(team)
         changes.sweep(team)
         hardware = replace(hardware, second=changes.OLD if changes.has_old(team) else "")
-        team.base().check_quickly(f"understudy lab check {lab.name}")
+        team.base().check_quickly(lab.words("check"))
+        first_start.check_below(team, lab.words("check"))
         quota.check(team)
         saved = memory.find(team, hardware)
         note = f"the suspended VM is not resumed: {saved.obstacle}" if saved else ""
@@ -74,57 +79,39 @@ def start(team: Team, hardware: Hardware) -> Started:
             except Gone as error:
                 raise RunFailed(_not_resumed(team, error)) from None
         memory.drop(team)
-        with _launched(team, hardware, resumes=False) as monitor:
-            waits = _let_run(team, monitor)
+        if not saved:
+            first = first_start.start(team, hardware)
+            if first is None:
+                return Started("resumed")
+            note = first
+        with resume.launched(team, hardware, resumes=False) as monitor:
+            waits = resume.let_run(team, monitor)
         return Started("booted", "; ".join(filter(None, (note, waits))))
 
 
 def _resume(team: Team, hardware: Hardware, saved: memory.Memory) -> str:
     """Resume a VM; return why it waits, or nothing.  Refused if QEMU does not accept the memory."""
-    with _launched(team, hardware, resumes=True) as monitor:
-        descriptor = os.open(saved.path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            monitor.do("getfd", descriptor, fdname="memory")
-        finally:
-            os.close(descriptor)
-        try:
-            monitor.do("migrate-incoming", uri="fd:memory")
-            monitor.migrated(LOAD_SECONDS)
-        except Refused:
-            raise
-        except Gone as error:  # QEMU ends if it does not understand the memory
-            if monitor.ended(qemu_process.END_SECONDS) and not monitor.was_killed():
-                raise Refused(str(error)) from None
-            raise
+    with resume.launched(team, hardware, resumes=True) as monitor:
+        resume.load(monitor, saved.path)
         memory.drop(team)
-        return _let_run(team, monitor)
+        waits = resume.let_run(team, monitor)
+        return waits or _set_clock(team, monitor)
 
 
-@contextmanager
-def _launched(team: Team, hardware: Hardware, *, resumes: bool) -> Iterator[Monitor]:
-    """Launch QEMU, record that, and yield a connection to it; if the block fails, end QEMU."""
-    with qemu_process.launch(team, hardware, team.base(), resumes) as monitor:
-        try:
-            holder.record(team, monitor.pid, resumes, hardware.identity())
-            yield monitor
-        except BaseException:
-            qemu_process.end(monitor)
-            raise
-
-
-def _let_run(team: Team, monitor: Monitor) -> str:
-    """Let the guest run; return why it waits, or nothing."""
-    quota.enforce(team, monitor.pid)
-    monitor.do("cont")
+def _set_clock(team: Team, monitor: Monitor) -> str:
+    """Tell the guest the time; return why it does not know it, or nothing."""
+    if not agent.is_there(monitor):
+        return "its clock stood still meanwhile: it has no agent, so set the clock in the guest"
     try:
-        monitor.wait_until_running()
-    except NoRoom as error:
-        return f"the VM waits: {error}; {team.words('start')} lets it go on when there is room"
+        with Agent(team.folder, renewal.CLOCK_SECONDS) as connection:
+            renewal.set_clock(connection)
+    except agent.NoAnswer as error:
+        return f"its clock stood still meanwhile: {error}; set the clock in the guest"
     return ""
 
 
-def _goes_on(team: Team) -> bool:
-    """Let a QEMU go on that runs and waits; return False if there is none.
+def _goes_on(team: Team) -> Started | None:
+    """Let a QEMU go on that runs and waits; return None if there is none.
 
     RunFailed if its VM runs.  A QEMU that cannot go on is ended.
     """
@@ -133,14 +120,15 @@ def _goes_on(team: Team) -> bool:
     except Silent as error:
         raise RunFailed(f"{team.name}: {error}") from None
     if not monitor:
-        return False
+        return None
     with monitor:
         status = monitor.status()
-        if status == "running":
+        unfinished = first_start.is_unfinished(team)
+        if status == "running" and not unfinished:
             raise RunFailed(_held(team))
-        if status in NOT_YET or status in BROKEN or memory.exists(team):
+        if status in NOT_YET or status in BROKEN or unfinished or memory.exists(team):
             qemu_process.end(monitor)
-            return False
+            return None
         if status == NO_ROOM:
             quota.check(team)
         with suppress(Gone):  # none is under way
@@ -152,7 +140,7 @@ def _goes_on(team: Team) -> bool:
             monitor.wait_until_running()
         except Gone as error:
             raise RunFailed(f"{team.name}: its VM waits and cannot go on: {error}") from None
-    return True
+        return Started("continued", _set_clock(team, monitor))
 
 
 def _not_resumed(team: Team, error: Gone) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from understudy_devices.lab import holder, locks, memory, owner, quota
+from understudy_devices.lab import first_start, holder, locks, memory, owner, quota
 from understudy_devices.lab.holder import Holder
 from understudy_devices.lab.monitor import NO_ROOM, Gone, Monitor, NotRunning
 from understudy_devices.lab.store import Lab, Team
@@ -75,7 +75,8 @@ def of_lab(lab: Lab) -> list[Status]:
 def _state(team: Team) -> str:
     try:
         with Monitor(team.folder, ANSWER_SECONDS) as monitor:
-            return WORDS.get(monitor.status(), "paused")
+            state = WORDS.get(monitor.status(), "paused")
+            return "starting" if first_start.is_unfinished(team) else state
     except (NotRunning, PermissionError):
         pass
     except Gone:

@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Ends a team's VM: asks the guest to power off, cuts its power, or suspends it."""
 
-import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import holder, locks, memory, owner, qemu_process, quota
+from understudy_devices.lab import first_start, holder, locks, memory, owner, qemu_process, quota
 from understudy_devices.lab.monitor import Gone, Monitor, Silent
 from understudy_devices.lab.start import LOCK_SECONDS
 from understudy_devices.lab.store import Team
 
 SAVE_SECONDS = 600
-BYTES_PER_SECOND_MAX = 2**40
 
 
 def power_off(team: Team, seconds: float) -> None:
@@ -48,6 +46,7 @@ def suspend(team: Team) -> int:
     If that fails, the VM goes on.
     """
     with _running(team) as monitor:
+        first_start.check(team)
         who = holder.of(team)
         if not who or monitor.status() != "running":
             raise RunFailed(
@@ -57,14 +56,7 @@ def suspend(team: Team) -> int:
         try:
             monitor.do("stop")
             quota.limit(monitor.pid, resource.RLIM_INFINITY)
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            try:
-                monitor.do("getfd", descriptor, fdname="memory")
-            finally:
-                os.close(descriptor)
-            monitor.do("migrate-set-parameters", max_bandwidth=BYTES_PER_SECOND_MAX)
-            monitor.do("migrate", uri="fd:memory")
-            monitor.migrated(SAVE_SECONDS)
+            memory.save(monitor, path, SAVE_SECONDS)
             memory.commit(team, path, who.hardware)
         except (Gone, OSError, RunFailed) as error:
             memory.drop(team)

@@ -76,6 +76,10 @@ class Team:
         """Return the base of the team's clone, below any snapshots."""
         return base_image.read(self.images()[-1].parent.resolve())
 
+    def backing(self) -> str:
+        """Return what the clone is an overlay of, a path relative to the team's folder."""
+        return qcow2.backing_of(self.disk)
+
     def _way_back(self) -> str:
         if any(self.folder.glob(SNAPSHOTS)):
             return f"{self.words('undo')} LABEL goes back to a snapshot"
@@ -108,6 +112,10 @@ class Lab:
         if name not in names:
             raise UserError(unknown("team", name, names))
         return Team(self, name)
+
+    def words(self, command: str) -> str:
+        """Return a command for this lab, as one types it."""
+        return f"understudy lab {command} {self.name}"
 
     def bases(self) -> list[Base]:
         """Return the bases, oldest first."""
@@ -179,9 +187,18 @@ def write_settings(folder: Path, settings: Settings) -> None:
     state_file.write(folder / FILE, {"schema": SCHEMA, "settings": settings.as_json()})
 
 
-def relative_base(number: str) -> str:
-    """Return the path of a base's image, relative to a team's folder."""
-    return f"../../{BASES}/{number}/{base_image.DISK}"
+def relative_base(number: str, booted: str = "") -> str:
+    """Return the path of a base's image, or of the disk of a saved machine in the base's folder,
+    relative to a team's folder."""
+    return str(Path("../..", BASES, number, booted, base_image.DISK))
+
+
+def replace_clone(team: Team, backing: str, virtual_bytes: int) -> None:
+    """Put a new, empty overlay in the place of the clone, in one step."""
+    with scratch.replacing(team.disk) as fresh:
+        overlay.write(fresh, backing, virtual_bytes)
+        state_file.sync(fresh)
+    state_file.sync(team.folder)
 
 
 def _make_team(folder: Path, members: Sequence[Student], virtual_bytes: int) -> None:

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""`submit` in a VM: what is received, what is refused, and what a teacher sees of it."""
+
+import hashlib
+import json
+import resource
+import socket
+import subprocess
+import sys
+import tarfile
+import threading
+import time
+from pathlib import Path
+
+import lab_images
+import lab_linux
+import pytest
+from lab_class import Class
+
+from understudy_devices.lab import submissions
+
+pytestmark = pytest.mark.thorough
+
+RECEIVER = (sys.executable, "-P", "-m", "understudy_devices.lab.receive")
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Class:
+    made = Class(tmp_path)
+    made.create(lab_images.guest(tmp_path))
+    return made
+
+
+def hand_in(folder: Path, sent: bytes, file_bytes: int | None = None) -> str:
+    """Send bytes as a guest would; return the answer."""
+
+    def limit() -> None:
+        if file_bytes is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
+
+    done = subprocess.run(
+        RECEIVER, input=sent, cwd=folder, capture_output=True, check=True, preexec_fn=limit
+    )
+    assert done.stdout.count(b"\n") == 1
+    return done.stdout.decode()
+
+
+def test_what_is_handed_in_is_listed_and_copied(lab: Class, tmp_path: Path) -> None:
+    folder, before = lab.team().folder, time.time()
+    sha256 = hashlib.sha256(b"hello").hexdigest()
+    for number in (1, 2):
+        answer = hand_in(folder, b"submit hw1 5\nhello, and more")
+        assert answer == f"received hw1 number {number}, 5 bytes, SHA-256 {sha256}\n"
+    hand_in(lab.team("team02").folder, b"submit hw2 3\none")
+    listed = json.loads(lab.do("submissions", "--json"))["submissions"]
+    words = [(each["team"], each["assignment"], each["number"]) for each in listed]
+    assert words == [("team01", "hw1", 1), ("team01", "hw1", 2), ("team02", "hw2", 1)]
+    assert all(before <= each["seconds"] <= time.time() for each in listed)
+    assert "hw2" not in lab.do("submissions", "--team", "team01")
+
+    target = tmp_path / "copied"
+    lab.do("submissions", "--copy", str(target))
+    assert (target / "team01" / "hw1-2.tar.gz").read_bytes() == b"hello"
+    record = json.loads((target / "team01" / "hw1-2.tar.gz.json").read_text())
+    assert record == listed[1]
+    (folder / "submissions" / "hw1-1.tar.gz").write_bytes(b"jello")
+    done = lab.lab("submissions", "--copy", str(target))
+    assert done.exit_code == 1
+    assert "hw1-1.tar.gz: changed since it was received" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        (b"", "the first line has to be: submit ASSIGNMENT BYTES"),
+        (b"GET / HTTP/1.1\n", "the first line has to be"),
+        (b"submit hw1 -5\nhello", "the first line has to be"),
+        (b"submit hw1 5 6\n", "the first line has to be"),
+        (b"\xff\x00" * 500, "the first line has to be"),
+        (b"submit ../hw1 5\nhello", "name of the assignment: write 1 to 32 of a-z"),
+        (b"submit hw1 0\n", "an archive may have 1 to"),
+        (b"submit hw1 67108865\n", "an archive may have 1 to"),
+        (b"submit hw1 6\nhello", "only 5 of 6 bytes have arrived"),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, sent: bytes, words: str) -> None:
+    assert words in hand_in(tmp_path, sent)
+    assert not list(tmp_path.glob("submissions/*"))
+
+
+def test_without_room_nothing_is_kept(tmp_path: Path) -> None:
+    sent = b"submit hw1 100000\n" + bytes(100_000)
+    assert "refused: " in hand_in(tmp_path, sent, file_bytes=50_000)
+    assert not list(tmp_path.glob("submissions/*"))
+    assert "received hw1 number 1" in hand_in(tmp_path, sent)
+
+
+def test_odd_records_are_no_submissions(lab: Class) -> None:
+    place = lab.team().folder / submissions.FOLDER
+    place.mkdir()
+    (place / "hw1-1.json").write_text('{"seconds": "now"}')
+    (place / "hw1-2.json").write_text("[")
+    (place / "HW-3.json").write_text("{}")
+    assert json.loads(lab.do("submissions", "--json"))["submissions"] == []
+
+
+def test_the_guests_program(tmp_path: Path) -> None:
+    """It sends an archive of what it is told, and compares the checksum."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "answer.c").write_text("int main(void) { return 42; }\n")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(120)
+
+        def serve() -> None:
+            guest, _ = server.accept()
+            with guest:
+                subprocess.run(
+                    RECEIVER, cwd=tmp_path, stdin=guest.fileno(), stdout=guest.fileno(), check=True
+                )
+
+        there = f"127.0.0.1/{server.getsockname()[1]}"
+        program = tmp_path / "submit"
+        address = f"{submissions.ADDRESS}/{submissions.PORT}"
+        assert address in submissions.GUEST_PROGRAM
+        program.write_text(submissions.GUEST_PROGRAM.replace(address, there))
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            done = subprocess.run(
+                ["bash", program, "hw1", "work"],
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=120,
+            )
+        finally:
+            thread.join()
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("received hw1 number 1, ")
+    with tarfile.open(tmp_path / "submissions" / "hw1-1.tar.gz") as archive:
+        assert archive.getnames() == ["work", "work/answer.c"]
+    done = subprocess.run(["bash", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "usage: submit ASSIGNMENT FILE..." in done.stderr
+
+
+def test_a_vm_hands_in(tmp_path: Path) -> None:
+    lab = Class(tmp_path)
+    try:
+        disk = lab_images.image(tmp_path / "linux.qcow2", b"0".ljust(10), mib=8)
+        lab.create(disk, *lab_linux.options(tmp_path))
+        lab.start()
+        lab.wait_for("up 0")
+        lab.type("s", ["received hw1 number 1, 5 bytes"])
+        (each,) = submissions.of(lab.team())
+        assert submissions.archive(lab.team(), each) == b"hello"
+    finally:
+        lab.kill()

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""`understudy lab submissions`: what teams have handed in."""
+
+import json
+import os
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from understudy_devices.base import scratch
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.cli.lab_options import FILE, FOLDER, JSON, NAME
+from understudy_devices.lab import store, submissions
+from understudy_devices.lab.store import Team
+
+SCHEMA = "understudy.lab-submissions/1"
+
+
+@click.command("submissions", epilog="Example: understudy lab submissions os822 --copy handed-in")
+@NAME
+@click.option("--team", help="Only of this team.")
+@click.option(
+    "--copy", "target", type=FILE, help="Copy the archives into this folder, and check them."
+)
+@FOLDER
+@JSON
+def submissions_command(
+    name: str, team: str | None, target: Path | None, labs: Path, as_json: bool
+) -> None:
+    """Print what teams have handed in, by `submit` in their VMs: when, how large, its checksum.
+
+    A team may hand in an assignment again: all that it has handed in is kept.
+    """
+    lab = store.read(labs, name)
+    teams = [lab.team(team)] if team else lab.teams()
+    closed = [each.name for each in teams if not os.access(each.folder, os.R_OK | os.X_OK)]
+    every = [
+        (each, one) for each in teams if each.name not in closed for one in submissions.of(each)
+    ]
+    failures = []
+    if target:
+        for each, one in every:
+            try:
+                _copy(target, each, one)
+            except RunFailed as error:
+                failures.append(str(error))
+    if as_json:
+        listed = [asdict(one) for _, one in every]
+        click.echo(json.dumps({"schema": SCHEMA, "lab": lab.name, "submissions": listed}, indent=2))
+    else:
+        columns = ("team", "assignment", "number", "received", "bytes", "SHA-256")
+        table = Table(*columns, box=None, pad_edge=False)
+        for column in (2, 4):
+            table.columns[column].justify = "right"
+        for _, one in every:
+            when = f"{datetime.fromtimestamp(one.seconds):%Y-%m-%d %H:%M:%S}"
+            words = (str(one.number), when, f"{one.bytes:,}", one.sha256[:12])
+            table.add_row(one.team, one.assignment, *words)
+        Console(highlight=False).print(table)
+    if closed:
+        failures.append(f"you may not look into the folders of {', '.join(closed)}")
+    if failures:
+        lines = "\n".join(f"  {each}" for each in failures)
+        raise RunFailed(f"{len(failures)} failures:\n{lines}")
+
+
+def _copy(target: Path, team: Team, one: submissions.Submission) -> None:
+    """Copy an archive and its record to TARGET/TEAM/."""
+    content = submissions.archive(team, one)
+    folder = target / team.name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in (
+            (one.name, content),
+            (f"{one.name}{submissions.RECORD}", submissions.record(one)),
+        ):
+            with scratch.replacing(folder / name) as fresh:
+                fresh.write_bytes(data)
+    except OSError as error:
+        raise RunFailed(f"{folder}: {error.strerror or error}") from None

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""Runs scripts inside a VM, through QEMU's guest agent if the guest has it (qemu-guest-agent).
+
+The agent listens at a virtio serial port.  QEMU knows whether somebody in the guest has that port
+open, so nobody waits for an agent that is not there.
+"""
+
+import base64
+import json
+import secrets
+import select
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.plain import one_line
+from understudy_devices.lab.hardware import AGENT
+from understudy_devices.lab.monitor import Monitor, connect
+
+DELIMITER = b"\xff"
+"""Both sides forget what they have received before this byte, which is in no JSON."""
+POLL_SECONDS = 0.02
+WORDS_MAX = 200
+
+
+class NoAnswer(RunFailed):
+    """The guest has no agent, or it does not do what it has to."""
+
+
+def is_there(monitor: Monitor) -> bool:
+    """Return whether somebody in the guest has the agent's port open."""
+    devices = monitor.do("query-chardev")
+    return any(each["label"] == AGENT and each["frontend-open"] for each in devices)
+
+
+class Agent:
+    """A connection to a guest's agent; only one at a time reaches it."""
+
+    def __init__(self, folder: Path, seconds: float) -> None:
+        """Connect; NoAnswer if the agent does not answer within so many seconds."""
+        self._received = b""
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        try:
+            connect(self._socket, folder, AGENT)
+            self._synchronize(time.monotonic() + seconds)
+        except OSError as error:
+            self._socket.close()
+            raise NoAnswer(f"its agent is out of reach: {error.strerror or error}") from None
+        except BaseException:
+            self._socket.close()
+            raise
+
+    def __enter__(self) -> "Agent":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def run(self, script: str, arguments: tuple[str, ...], seconds: float) -> str:
+        """Run a script in the guest, by its /bin/sh as root; return what it prints.
+
+        NoAnswer if it fails, or has not ended in so many seconds.
+        """
+        deadline = time.monotonic() + seconds
+        words = {
+            "path": "/bin/sh",
+            "arg": ["-s", "-", *arguments],
+            "input-data": base64.b64encode(script.encode()).decode(),
+            "capture-output": True,
+        }
+        process = self._do("guest-exec", deadline, **words)["pid"]
+        while not (now := self._do("guest-exec-status", deadline, pid=process)).get("exited"):
+            time.sleep(POLL_SECONDS)
+        output, errors = (
+            base64.b64decode(now.get(name, "")).decode(errors="replace")
+            for name in ("out-data", "err-data")
+        )
+        if now.get("exitcode") != 0:
+            lines = errors.strip().splitlines()
+            reason = one_line(lines[-1])[:WORDS_MAX] if lines else "it gave no reason"
+            raise NoAnswer(f"a script in the guest has failed: {reason}")
+        return output
+
+    def _synchronize(self, deadline: float) -> None:
+        """Skip answers to an earlier connection."""
+        number = secrets.randbits(31)
+        words = {"execute": "guest-sync-delimited", "arguments": {"id": number}}
+        self._socket.sendall(DELIMITER + json.dumps(words).encode() + b"\n")
+        while self._answer(deadline).get("return") != number:
+            pass
+
+    def _do(self, command: str, deadline: float, **arguments: Any) -> dict[str, Any]:
+        words = json.dumps({"execute": command, "arguments": arguments})
+        try:
+            self._socket.sendall(words.encode() + b"\n")
+        except OSError as error:
+            raise NoAnswer(f"its agent is gone: {error.strerror or error}") from None
+        answer = self._answer(deadline)
+        if not isinstance(answer.get("return"), dict):
+            refusal = answer.get("error")
+            reason = refusal.get("desc") if isinstance(refusal, dict) else None
+            raise NoAnswer(f"its agent refuses {command}: {one_line(str(reason))[:WORDS_MAX]}")
+        result: dict[str, Any] = answer["return"]
+        return result
+
+    def _answer(self, deadline: float) -> dict[str, Any]:
+        while True:
+            while b"\n" not in self._received:
+                left = deadline - time.monotonic()
+                if left <= 0 or not select.select([self._socket], [], [], left)[0]:
+                    raise NoAnswer("its agent does not answer")
+                data = self._socket.recv(65536)
+                if not data:
+                    raise NoAnswer("its agent is gone")
+                self._received += data
+            line, self._received = self._received.split(b"\n", 1)
+            try:
+                answer = json.loads(line.rpartition(DELIMITER)[2])
+            except ValueError:
+                continue
+            if isinstance(answer, dict):
+                return answer

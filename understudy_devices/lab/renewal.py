@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""What two VMs that were resumed from one saved machine must not share, and the guest's clock.
+
+`forget` runs in the guest before its machine is saved for all: it removes machine-id, the keys of
+the SSH server and the seed of random numbers from the disk, and ends the SSH server.  So a VM that
+crashes before it is renewed makes them at its next boot, as any new VM does.  `renew` runs in each
+VM that was resumed from this machine, before anybody reaches it.
+
+QEMU gives each VM another generation ID, at which a Linux of 5.18 or later draws new random numbers
+by itself; `renew` adds numbers of the host.
+"""
+
+import secrets
+import time
+
+from understudy_devices.lab.agent import Agent
+
+FORGET_SECONDS = 1800
+RENEW_SECONDS = 120
+CLOCK_SECONDS = 10
+GENERATION = "/sys/bus/acpi/drivers/vmgenid"
+RESEED = 0x5207
+"""RNDRESEEDCRNG of linux/random.h: use what was written to /dev/urandom from now on."""
+
+FORGET = r"""set -e
+if command -v systemctl >/dev/null; then
+	systemctl is-system-running --wait >/dev/null || :
+	for unit in ssh.socket ssh.service sshd.service; do
+		if systemctl -q is-active $unit 2>/dev/null; then
+			systemctl stop $unit
+			echo $unit >>/run/understudy-renews
+		fi
+	done
+fi
+rm -f /etc/ssh/ssh_host_*_key /etc/ssh/ssh_host_*_key.pub /var/lib/systemd/random-seed
+if [ -e /etc/machine-id ]; then
+	: >/etc/machine-id
+fi
+if [ -e /var/lib/dbus/machine-id ] && [ ! -L /var/lib/dbus/machine-id ]; then
+	rm -f /var/lib/dbus/machine-id
+fi
+sync
+# Zeroes are not saved: a resume has to load only the memory that is in use.
+echo 3 >/proc/sys/vm/drop_caches
+free=$(sed -n 's/MemFree: *\([0-9]*\) kB/\1/p' /proc/meminfo)
+if mkdir /run/understudy-zeroes && mount -t tmpfs -o size=95% none /run/understudy-zeroes; then
+	head -c $((free * 1024 / 8 * 7)) /dev/zero >/run/understudy-zeroes/file || :
+	umount /run/understudy-zeroes
+	rmdir /run/understudy-zeroes
+fi
+date >/dev/null
+"""
+CLOCK = r"""date -u -s "@$1" >/dev/null 2>&1 || date -u -s "@${1%.*}" >/dev/null
+"""
+RENEW = (
+    "set -e\n"
+    + CLOCK
+    + rf"""echo "$3" >/dev/urandom
+if [ ! -e {GENERATION} ] && command -v perl >/dev/null; then
+	perl -e 'ioctl(STDIN, {RESEED:#x}, 0)' </dev/urandom
+fi
+if [ -e /etc/machine-id ]; then
+	echo "$2" >/etc/machine-id
+fi
+"""
+    + r"""(
+	set +e
+	if command -v ssh-keygen; then
+		nice -n 19 ssh-keygen -A
+	fi
+	if command -v systemctl; then
+		systemctl restart systemd-journald
+		systemctl try-restart systemd-networkd NetworkManager
+		if [ -e /run/understudy-renews ]; then
+			systemctl start $(cat /run/understudy-renews)
+		fi
+	fi
+	rm -f /run/understudy-renews
+) </dev/null >/dev/null 2>&1 &
+"""
+)
+
+
+def forget(agent: Agent) -> None:
+    """Prepare a guest that has booted to be saved for all; NoAnswer if that fails."""
+    agent.run(FORGET, (), FORGET_SECONDS)
+
+
+def renew(agent: Agent) -> None:
+    """Make a VM that was resumed from a machine for all one of its own; NoAnswer if that fails."""
+    agent.run(RENEW, (_now(), secrets.token_hex(16), secrets.token_hex(32)), RENEW_SECONDS)
+
+
+def set_clock(agent: Agent) -> None:
+    """Set the guest's clock to the host's; NoAnswer if that fails."""
+    agent.run(CLOCK, (_now(),), CLOCK_SECONDS)
+
+
+def _now() -> str:
+    return f"{time.time():.6f}"

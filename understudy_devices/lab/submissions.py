@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""What teams hand in from inside their VMs: archives with the host's time and a checksum.
+
+    teams/TEAM/submissions/ASSIGNMENT-1.tar.gz     as the guest has sent it; it is not unpacked here
+    teams/TEAM/submissions/ASSIGNMENT-1.json       its record; the submission counts from now on
+
+The guest connects to an address of QEMU's user network, and QEMU starts receive.py for each
+connection.
+"""
+
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.lab import owner, state_file
+from understudy_devices.lab.store import Team
+from understudy_devices.lab.students import TEAM as NAME
+from understudy_devices.lab.students import TEAM_RULE as NAME_RULE
+
+FOLDER = "submissions"
+ADDRESS, PORT = "10.0.2.100", 9090
+BYTES_MAX = 64 * 2**20
+"""The largest archive."""
+ALL_BYTES_MAX = 2**30
+"""The most that a team's archives may take together."""
+ARCHIVE, RECORD = ".tar.gz", ".json"
+NUMBERED = re.compile(r"(.+)-([1-9][0-9]*)\.json")
+CHUNK_BYTES = 2**16
+GUEST_PROGRAM = f"""#!/bin/bash
+# submit ASSIGNMENT FILE...: hands in files and folders.
+set -euo pipefail
+if [ $# -lt 2 ]; then
+	echo "usage: submit ASSIGNMENT FILE..." >&2
+	exit 2
+fi
+assignment=$1
+shift
+archive=$(mktemp)
+trap 'rm -f "$archive"' EXIT
+tar -czf "$archive" -- "$@"
+if ! {{ exec 3<>/dev/tcp/{ADDRESS}/{PORT}; }} 2>/dev/null; then
+	echo "submit: nobody listens at {ADDRESS}: tell your teacher" >&2
+	exit 1
+fi
+printf 'submit %s %d\\n' "$assignment" "$(stat -c %s "$archive")" >&3
+cat "$archive" >&3 2>/dev/null || :
+IFS= read -r answer <&3 || answer="refused: no answer: submit again"
+echo "$answer"
+case $answer in
+"received "*" $(sha256sum <"$archive" | cut -d ' ' -f 1)") ;;
+*) exit 1 ;;
+esac
+"""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What a team has handed in.
+
+    seconds: when, since 1970, by the host's clock.  bytes, sha256: of the archive as received.
+    """
+
+    team: str
+    assignment: str
+    number: int
+    seconds: float
+    bytes: int
+    sha256: str
+
+    @property
+    def name(self) -> str:
+        """Return the name of the archive."""
+        return f"{self.assignment}-{self.number}{ARCHIVE}"
+
+
+def forward() -> str:
+    """Return QEMU's rule: a connection to the address starts receive.py, in the team's folder."""
+    words = (sys.executable, "-P", "-m", "understudy_devices.lab.receive")
+    quoted = " ".join("'" + word.replace("'", "'\\''") + "'" for word in words)
+    return f"tcp:{ADDRESS}:{PORT}-cmd:{quoted}"
+
+
+def receive(folder: Path, stream: BinaryIO, seconds: float) -> str:
+    """Keep an archive that begins with the line `submit ASSIGNMENT BYTES`; return the answer.
+
+    folder: the team's.  seconds: the time since 1970.  RunFailed if nothing was kept.
+    """
+    words = stream.readline(200).decode(errors="replace").split()
+    if len(words) != 3 or words[0] != "submit" or not re.fullmatch("[0-9]{1,12}", words[2]):
+        raise RunFailed("the first line has to be: submit ASSIGNMENT BYTES")
+    assignment, size = words[1], int(words[2])
+    if not NAME.fullmatch(assignment):
+        raise RunFailed(f"name of the assignment: write {NAME_RULE}")
+    place = folder / FOLDER
+    place.mkdir(mode=0o700, exist_ok=True)
+    there = sum(each.stat().st_size for each in place.iterdir())
+    if not 0 < size <= BYTES_MAX or there + size > ALL_BYTES_MAX:
+        raise RunFailed(
+            f"{size} bytes: an archive may have 1 to {BYTES_MAX}, and all of a team "
+            f"{ALL_BYTES_MAX} together"
+        )
+    fresh = place / f".receiving-{os.getpid()}"
+    try:
+        with fresh.open("xb") as file:
+            sha256 = _copy(stream, file, size)
+        number = _place(fresh, place, assignment)
+    finally:
+        fresh.unlink(missing_ok=True)
+    content = {"seconds": seconds, "bytes": size, "sha256": sha256}
+    state_file.write(place / f"{assignment}-{number}{RECORD}", content)
+    return f"received {assignment} number {number}, {size} bytes, SHA-256 {sha256}"
+
+
+def of(team: Team) -> list[Submission]:
+    """Return what a team has handed in, oldest first."""
+    with owner.acting(team.folder):
+        return sorted(_of(team), key=lambda each: (each.seconds, each.assignment, each.number))
+
+
+def archive(team: Team, submission: Submission) -> bytes:
+    """Return an archive; RunFailed if it is not as it was received."""
+    path = team.folder / FOLDER / submission.name
+    with owner.acting(team.folder):
+        try:
+            with path.open("rb") as file:
+                content = file.read(BYTES_MAX + 1)
+        except OSError as error:
+            raise RunFailed(f"{path}: {error.strerror or error}") from None
+    if hashlib.sha256(content).hexdigest() != submission.sha256:
+        raise RunFailed(f"{path}: changed since it was received")
+    return content
+
+
+def record(submission: Submission) -> bytes:
+    """Return what is known of a submission, as JSON."""
+    return json.dumps(asdict(submission), indent=1).encode() + b"\n"
+
+
+def _of(team: Team) -> Iterator[Submission]:
+    for path in (team.folder / FOLDER).glob(f"*{RECORD}"):
+        match = NUMBERED.fullmatch(path.name)
+        if not match or not NAME.fullmatch(match[1]):
+            continue
+        content = state_file.optional(path)
+        seconds, size, sha256 = (content.get(key) for key in ("seconds", "bytes", "sha256"))
+        if isinstance(seconds, float) and isinstance(size, int) and isinstance(sha256, str):
+            yield Submission(team.name, match[1], int(match[2]), seconds, size, sha256[:64])
+
+
+def _copy(stream: BinaryIO, file: BinaryIO, size: int) -> str:
+    """Copy so many bytes; return their SHA-256."""
+    sha, left = hashlib.sha256(), size
+    while left:
+        data = stream.read(min(CHUNK_BYTES, left))
+        if not data:
+            raise RunFailed(f"only {size - left} of {size} bytes have arrived: submit again")
+        sha.update(data)
+        file.write(data)
+        left -= len(data)
+    file.flush()
+    os.fsync(file.fileno())
+    return sha.hexdigest()
+
+
+def _place(fresh: Path, place: Path, assignment: str) -> int:
+    """Give a file the next free number of the assignment."""
+    number = 1
+    while True:
+        try:
+            (place / f"{assignment}-{number}{ARCHIVE}").hardlink_to(fresh)
+        except FileExistsError:
+            number += 1
+        else:
+            return number

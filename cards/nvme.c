@@ -95,13 +95,21 @@ static u32 value_of(enum nvme_event event)
 	return NVME_LOG_SMART << 16 | 1 << 8 | NVME_AER_SMART;
 }
 
+/* Returns the events that the driver does not want (NVM Express 1.4, section 5.21.1.11). */
+static u32 masked(const struct nvme_controller *controller)
+{
+	u32 wanted = READ_ONCE(controller->features[NVME_FEAT_ASYNC_EVENT]);
+
+	return wanted & NVME_SMART_CRIT_TEMPERATURE ? 0 : NVME_EVENT_HEALTH;
+}
+
 /*
  * Reports an event that nobody knows of, if the driver has asked for one.  A command in flight keeps
  * its place in the queue.  Locked.
  */
 static void report_event(struct nvme_controller *controller)
 {
-	u32 events = controller->events & ~controller->reported;
+	u32 events = controller->events & ~controller->reported & ~masked(controller);
 	struct nvme_cq *cq = &controller->cq[0];
 	enum nvme_event event = events & -events;
 	struct nvme_completion entry = {
@@ -241,6 +249,7 @@ static void start_queues(struct nvme_controller *controller)
 
 	stop_queues(
 		controller); /* what a command in flight has left after a subsystem reset */
+	controller->features[NVME_FEAT_ASYNC_EVENT] = NVME_SMART_CRIT_TEMPERATURE;
 	controller->sq[0] = (struct nvme_sq){
 		.base = vgpu_get(device, NVME_INDEX_ASQ),
 		.entries = ADMIN_ENTRIES(aqa, 0),

@@ -246,6 +246,26 @@ def _polls_where(before: str, after: str) -> Rude:
     return Rude(None, (head, (_WAIT, new), *rest, edit))
 
 
+WAITS = Rude(
+    "wait without a time-out",
+    (
+        (
+            "\tif (!wait_for_completion_timeout(&copier->finished, TIMEOUT_JIFFIES))\n"
+            "\t\treturn -ETIMEDOUT;\n",
+            "\twait_for_completion(&copier->finished);\n",
+        ),
+    ),
+)
+"""It waits for ever if an interrupt is lost."""
+UNMAPS_TOO_EARLY = Rude(
+    "DMA buffer freed in use",
+    (
+        *_mapped("DMA_TO_DEVICE"),
+        ("#define TIMEOUT_JIFFIES (10 * HZ)", "#define TIMEOUT_JIFFIES HZ"),
+    ),
+)
+"""It does not stop the card after the time-out."""
+
 RIGHT = {
     "shares_its_line": Rude(None, (("1, 1, PCI_IRQ_ALL_TYPES", "1, 1, PCI_IRQ_LEGACY"),)),
     "polls_locked": _polls_where(

@@ -10,7 +10,7 @@
 #define SAVED (1u << 31)
 #define KELVIN 313
 #define THRESHOLD 343 /* K, at first */
-#define LOG_MOST 512
+#define LOG_MOST NVME_PAGE
 #define QUEUES_OF_IO ((NVME_QUEUES - 2) << 16 | (NVME_QUEUES - 2)) /* minus 1, twice */
 #define OTHER_THRESHOLD (0x3fu << 16) /* of another sensor, or a least temperature */
 
@@ -173,6 +173,8 @@ static struct nvme_outcome set_feature(struct nvme_controller *controller,
 	controller->features[id] = value;
 	if (id == NVME_FEAT_TEMP_THRESH && (feature(controller, id) & 0xffff) < KELVIN)
 		nvme_event(controller, NVME_EVENT_HEALTH);
+	if (id == NVME_FEAT_ASYNC_EVENT)
+		nvme_event(controller, 0); /* one that was masked may be due */
 	return nvme_fails(0);
 }
 
@@ -215,6 +217,8 @@ static u32 log_page(struct nvme_controller *controller, u32 id)
 		((struct nvme_fw_slot_info_log *)controller->data)->afi = 1;
 		memcpy(controller->data + 8, "1.0     ", 8);
 		return sizeof(struct nvme_fw_slot_info_log);
+	case NVME_LOG_CHANGED_NS: /* none has */
+		return NVME_PAGE;
 	default:
 		return 0;
 	}

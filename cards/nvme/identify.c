@@ -31,6 +31,7 @@ static void describe_controller(struct nvme_controller *controller)
 	id->ver = cpu_to_le32(NVME_VS(1, 4, 0));
 	id->cntrltype = 1;
 	id->acl = 3;
+	id->oaes = cpu_to_le32(NVME_AEN_CFG_NS_ATTR);
 	id->aerl = NVME_EVENTS_MOST - 1;
 	id->frmw = 1 << 1 | 1; /* one slot, which can't be written */
 	id->lpa = 1 << 2; /* pages may be read from an offset on */

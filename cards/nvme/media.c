@@ -10,7 +10,8 @@ MODULE_PARM_DESC(megabytes, "size of each namespace in MiB, 1 to 1048576");
 
 static unsigned int namespaces = NVME_NAMESPACES;
 module_param(namespaces, uint, 0444);
-MODULE_PARM_DESC(namespaces, "1: only the namespace with sectors of 512 bytes; 2: both");
+MODULE_PARM_DESC(namespaces,
+		 "1: only the namespace with sectors of 512 bytes; 2: both");
 
 static const u32 shifts[NVME_NAMESPACES] = { 9, 12 };
 

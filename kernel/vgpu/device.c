@@ -117,6 +117,12 @@ static void store(struct vpcib_card *card, u32 bar, u32 offset, u64 value, u32 b
 	update_interrupts(device);
 }
 
+static void reset(struct vpcib_card *card)
+{
+	vgpu_reset(vgpu_of(card));
+	update_interrupts(vgpu_of(card));
+}
+
 static u32 peek(struct vpcib_card *card, u32 bar, u32 offset, u64 *value)
 {
 	struct vgpu *device = vgpu_of(card);
@@ -232,6 +238,7 @@ static struct vpcib_kind kind = {
 	.load = load,
 	.store = store,
 	.peek = peek,
+	.reset = reset,
 	.spun = spun,
 	.stop = stop,
 };

@@ -35,6 +35,7 @@ enum vpcib_what {
 	VPCIB_CONFIG_READ, /* configuration space; offset and bytes say where */
 	VPCIB_CONFIG_WRITE,
 	VPCIB_MISUSE, /* value is an enum vpcib_misuse; the kernel's log has a line with details */
+	VPCIB_FAULT, /* a fault that was asked for happens; value is an enum fault (card.h) */
 };
 
 /* What a driver does to the kernel, not to its card. */

@@ -20,7 +20,7 @@ static u8 flags_of(const struct access_bus *at)
 {
 	bool soft = at->interrupts && !softirq_count();
 
-	return (at->card->gone ? VPCIB_ABSENT : 0) |
+	return (at->card->gone || at->card->silent ? VPCIB_ABSENT : 0) |
 	       (config_decodes(at->card) ? 0 : VPCIB_NOT_DECODED) |
 	       (at->interrupts && interrupt_may_come(at->card) ? VPCIB_INTERRUPTIBLE
 							       : 0) |
@@ -53,10 +53,18 @@ static u32 offset_of(const struct access_bus *at, u64 address)
 /* Returns whether the card reacts to accesses of its BARs. */
 bool bus_is_answered(const struct vpcib_card *card)
 {
-	return !card->gone && config_decodes(card);
+	return !card->gone && !card->silent && config_decodes(card);
 }
 
 /* Loads from the card.  If the card does not react, returns all ones. */
+/* Makes the faults that an access may have.  The card is locked. */
+static void suffer(struct vpcib_card *card)
+{
+	card->silent = fault_is_silent(card);
+	if (card->kind->reset && fault_happens(card, FAULT_RESET))
+		card->kind->reset(card);
+}
+
 static u64 bus_load(struct device_bus *bus, u64 address, u32 bytes)
 {
 	struct access_bus *at = container_of(bus, struct access_bus, bus);
@@ -67,6 +75,7 @@ static u64 bus_load(struct device_bus *bus, u64 address, u32 bytes)
 	if (!at->card)
 		return value;
 	flags = vpcib_lock(at->card);
+	suffer(at->card);
 	if (bus_is_answered(at->card))
 		value = at->card->kind->load(at->card, at->bar, offset, bytes);
 	bus_note(at, VPCIB_LOAD, offset, value, bytes);
@@ -81,6 +90,7 @@ void bus_store_locked(struct access_bus *at, u32 offset, u64 value, u32 bytes)
 		at->refused = true;
 		return;
 	}
+	suffer(at->card);
 	bus_note(at, VPCIB_STORE, offset, value, bytes);
 	if (bus_is_answered(at->card))
 		at->card->kind->store(at->card, at->bar, offset, value, bytes);

@@ -48,6 +48,7 @@ struct vpcib_card {
 	u32 slot;
 	raw_spinlock_t lock;
 	bool gone; /* pulled out */
+	bool silent; /* a fault: the present access is not answered */
 	u8 config[CONFIG_BYTES];
 	u32 msix; /* offset of the MSI-X capability; 0: none */
 	/* address of each BAR in the bridge's window */
@@ -191,6 +192,19 @@ void leaks_exit(void);
 /* driver.c */
 bool driver_is(const struct module *module, u32 *slot);
 bool driver_has_code(unsigned long ip, u32 *slot);
+
+/* fault.c */
+enum fault {
+	FAULT_NONE,
+	FAULT_INTERRUPT,
+	FAULT_DMA,
+	FAULT_ONES,
+	FAULT_STALL,
+	FAULT_RESET,
+};
+int fault_set(const char *text);
+bool fault_happens(const struct vpcib_card *card, enum fault kind);
+bool fault_is_silent(const struct vpcib_card *card);
 
 /* bounds.c */
 void bounds_check_mapping(const struct vm_area_struct *area, unsigned long pfn,

@@ -297,6 +297,10 @@ static int transfer(struct vpcib_card *card, u64 address, void *buffer, size_t b
 	else if (given && given->direction == forbidden)
 		refused = VPCIB_WRONG_DIRECTION;
 	may = given && !refused && !card->gone;
+	if (may && fault_happens(card, FAULT_DMA)) {
+		refused = VPCIB_ABSENT;
+		may = false;
+	}
 	if (may && !to_driver) {
 		compare_all(card, address, bytes);
 		stale = memcmp(given->where + (address - given->address),

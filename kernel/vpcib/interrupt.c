@@ -36,6 +36,7 @@
 #define UNANSWERED_MOST 10000
 #define HOLD_ACCESSES_MOST 8
 #define SHARED_ACCESSES 50 /* another card interrupts after one in so many accesses */
+#define STALL_MS 3000
 #define HOLD_NS_MOST (200 * NSEC_PER_USEC)
 
 static unsigned int races;
@@ -406,6 +407,8 @@ void vpcib_dawdle(struct vpcib_card *card)
 	unsigned long flags;
 	u32 us;
 
+	if (fault_happens(card, FAULT_STALL))
+		msleep(STALL_MS);
 	if (!races)
 		return;
 	flags = vpcib_lock(card);
@@ -426,6 +429,9 @@ void vpcib_interrupt(struct vpcib_card *card, u32 vectors, u32 messages, u64 sou
 					    .flags = lost ? VPCIB_NOT_MASTER : 0 });
 	if (lost)
 		messages = 0; /* a message is a write to memory */
+	if (messages && config_sends_messages(card) &&
+	    fault_happens(card, FAULT_INTERRUPT))
+		messages = 0;
 	if (!vectors)
 		card->unanswered = 0;
 	if (messages)

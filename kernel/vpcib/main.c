@@ -4,6 +4,7 @@
  *
  *	add        write KIND to plug in a card of that kind
  *	remove     write SLOT to pull out the card in that slot
+ *	fault      write KIND N to have a fault (fault.c)
  *	fallbacks  number of instructions that the fallback has executed
  */
 #include <linux/kobject.h>
@@ -42,6 +43,12 @@ static ssize_t remove_store(struct kobject *kobj, struct kobj_attribute *attr,
 	return ret ?: count;
 }
 
+static ssize_t fault_store(struct kobject *kobj, struct kobj_attribute *attr,
+			   const char *page, size_t count)
+{
+	return fault_set(page) ?: count;
+}
+
 static ssize_t fallbacks_show(struct kobject *kobj, struct kobj_attribute *attr,
 			      char *page)
 {
@@ -50,10 +57,12 @@ static ssize_t fallbacks_show(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute add_attr = __ATTR_WO(add);
 static struct kobj_attribute remove_attr = __ATTR_WO(remove);
+static struct kobj_attribute fault_attr = __ATTR_WO(fault);
 static struct kobj_attribute fallbacks_attr = __ATTR_RO(fallbacks);
 
 static const struct attribute *attributes[] = { &add_attr.attr, &remove_attr.attr,
-						&fallbacks_attr.attr, NULL };
+						&fault_attr.attr, &fallbacks_attr.attr,
+						NULL };
 
 static int folder_init(void)
 {

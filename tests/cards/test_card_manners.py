@@ -21,7 +21,7 @@ from understudy_devices.cards.journal import (
     Misuse,
     What,
 )
-from understudy_devices.referee import findings
+from understudy_devices.referee import faults, findings
 
 ZACH1 = specification.load("zach1")
 STATUS = next(one.offset for one in ZACH1.registers if one.name == "STATUS")
@@ -156,6 +156,23 @@ def test_a_read_modify_write_that_clears_status_bits() -> None:
     assert found(access(What.LOAD, 0), access(What.STORE, seen | extra)) == []
     in_handler = access(What.STORE, seen | extra, context=Context.HARD_INTERRUPT)
     assert found(loaded, in_handler) == []
+
+
+def test_a_fault_in_the_log() -> None:
+    """A transfer that a fault lets fail is not the driver's mistake."""
+    fault = {"what": What.FAULT, "value": 2}
+    assert rules(BOUND, fault, {**REFUSED_DMA, "flags": ABSENT}) == []
+    (line,) = register_log.lines(ZACH1, journaled(fault))
+    assert line.endswith("fault: dma")
+
+
+def test_a_seed_determines_a_fault() -> None:
+    """The bus, the referee and the log have the same kinds."""
+    assert ("none", *faults.FAULTS) == register_log.FAULTS
+    for kind, (_, most) in faults.FAULTS.items():
+        numbers = {faults.drawn(kind, seed).number for seed in range(1, 400)}
+        assert numbers == {*range(1, most + 1)}
+        assert faults.drawn(kind, 7) == faults.drawn(kind, 7)
 
 
 def test_a_register_is_accessed_whole() -> None:

@@ -16,6 +16,16 @@ from understudy_devices.cards.model import Bits
 
 MISTAKES = [
     # replaced, by, line, reason
+    ("A tiny", "A \u202etiny", 2, "U+202E (RIGHT-TO-LEFT OVERRIDE) can't be seen: leave it out"),
+    (
+        "A tiny card",
+        '"A\\u202e card"',
+        2,
+        "U+202E (RIGHT-TO-LEFT OVERRIDE) can't be seen: leave it out",
+    ),
+    ("It has", "It \0has", 3, "U+0000 (a control character) can't be seen: leave it out"),
+    ("4096, kind", "9" * 5000 + ", kind", 9, "a number of 5,000 digits: no register is so wide"),
+    ("0x20\n", "0x" + "f" * 5000 + "\n", 15, "a number of 5,002 digits: no register is so wide"),
     ("offset: 0x4\n", "offset: 0x2\n", 29, "ENABLE at 0x2 is misaligned: multiples of 4 bytes"),
     ("offset: 0x4\n", "offset: 0x2\n", 29, "ENABLE at 0x2 overlaps STATUS (0x0 to 0x3)"),
     ("offset: 0x14", "offset: 0xffe", 36, "HEAD ends at 0x1002, outside BAR 0 of 0x1000 bytes"),

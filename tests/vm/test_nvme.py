@@ -65,6 +65,15 @@ nvme admin-passthru /dev/nvme0 -o 0xc0 -n 1 --cdw10=80 --cdw12=0x281 --cdw13=1 >
 	|| fail 'make a fault'
 nvme read $small -s 80 -z 512 -d /sector 2> /out/read && fail 'no error'
 nvme read $small -s 80 -z 512 -d /sector 2> /dev/null || fail 'an error again'
+mount -t tracefs none /sys/kernel/tracing 2> /dev/null
+put 1 /sys/kernel/tracing/events/nvme/nvme_async_event/enable
+set_feature() { nvme set-feature /dev/nvme0 -f $1 -v $2 > /dev/null || fail "set-feature $1"; }
+events() { sleep 0.5; grep -c 'nvme_async_event: nvme0' /sys/kernel/tracing/trace; }
+set_feature 11 0
+set_feature 4 300
+events > /out/events-masked
+set_feature 11 2
+events > /out/events
 dd if=/dev/zero of=$large bs=4096 count=100000 oflag=direct 2> /dev/null &
 load=$!
 sleep 0.3
@@ -121,6 +130,11 @@ def test_discarded_sectors_are_zero(run: Result) -> None:
 
 def test_an_error_on_demand_is_reported_once(run: Result) -> None:
     assert "Unrecovered Read Error" in text(run, "read")
+
+
+def test_an_event_is_held_back_while_it_is_masked(run: Result) -> None:
+    """It is warmer than the threshold; feature 0Bh lets the driver be told."""
+    assert (text(run, "events-masked"), text(run, "events")) == ("0", "1")
 
 
 def test_removal_under_load_leaves_nothing(run: Result) -> None:

@@ -5,16 +5,27 @@ Specifications use only mappings, lists, numbers and text.  A repeated key is an
 alias, since aliases let a short file expand to a huge one.
 """
 
+import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
+from ruamel.yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    ScalarEvent,
+)
 
+from understudy_devices.base.plain import DANGEROUS
 from understudy_devices.cards.wrong import WrongCard
 
 BYTES_MAX = 2**20
+MARK = "\ufeff"
+"""The byte-order mark that some editors put at the beginning of a file."""
+LONG_NUMBER = re.compile(r"[-+]?[0-9][0-9A-Fa-fox_]{99,}")
 DEPTH_MAX = 32
 
 Place = tuple[str | int, ...]
@@ -55,11 +66,24 @@ def _text(name: str, raw: bytes) -> str:
     if not raw.strip():
         raise WrongCard(name, [(1, "the file is empty: begin with name: NAME")])
     try:
-        return raw.decode("utf-8")
+        text = raw.decode("utf-8").removeprefix(MARK)
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         reason = f"byte {raw[error.start]:#04x} is not UTF-8: save the file as UTF-8"
         raise WrongCard(name, [(line, reason)]) from error
+    if wrong := list(_controls(text)):
+        raise WrongCard(name, wrong)
+    return text
+
+
+def _controls(text: str) -> Iterator[tuple[int, str]]:
+    """Yield (line, reason) of characters that would change how the lines around them look."""
+    for number, line in enumerate(text.split("\n"), 1):
+        characters = line.removesuffix("\r").replace("\t", " ")
+        for each in dict.fromkeys(characters):
+            if unicodedata.category(each) in DANGEROUS:
+                name = unicodedata.name(each, "a control character")
+                yield number, f"U+{ord(each):04X} ({name}) can't be seen: leave it out"
 
 
 def _parse(name: str, text: str) -> Any:
@@ -93,6 +117,10 @@ def _foreign(text: str) -> Iterator[tuple[int, str]]:
             yield line, f"leave out the tag {event.tag}"
         elif getattr(event, "value", None) == "<<":
             yield line, "<< merges keys: write them out"
+        elif isinstance(event, ScalarEvent):
+            yield from ((line, reason) for _, reason in _controls(event.value))
+            if not event.style and LONG_NUMBER.fullmatch(event.value):
+                yield line, f"a number of {len(event.value):,} digits: no register is so wide"
 
 
 def _refused(node: Any) -> Iterator[tuple[int, str]]:

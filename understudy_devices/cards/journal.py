@@ -38,6 +38,7 @@ class What(IntEnum):
     CONFIG_READ = 19
     CONFIG_WRITE = 20
     MISUSE = 21
+    FAULT = 22
 
 
 class Misuse(IntEnum):

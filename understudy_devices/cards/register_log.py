@@ -46,6 +46,8 @@ SWITCHES = {
 }
 """The registers of the configuration space that switch something on (kernel/vpcib/config.c), with
 their bits."""
+FAULTS = ("none", "interrupt", "dma", "ones", "stall", "reset")
+"""The kinds of faults, by their numbers (kernel/vpcib/card.h)."""
 DMA = tuple(what for what in What if what.name.startswith("DMA_"))
 
 
@@ -82,6 +84,8 @@ def said(card: Card, places: Places, access: Journal) -> str:
         return f"{CONFIG[what]} {offset:#04x} {value:#x}{_switched(what, offset, value)}"
     if what == What.MISUSE:
         return f"misuse: {Misuse(value).name.lower().replace('_', ' ')}"
+    if what == What.FAULT:
+        return f"fault: {FAULTS[value]}"
     if what not in (What.LOAD, What.STORE):
         return what.name.lower()
     width = int(access["bytes"])

@@ -20,6 +20,7 @@ from understudy_devices.cli.names import Names
 from understudy_devices.cli.progress import phases
 from understudy_devices.referee import kept_files, run
 from understudy_devices.referee.events import Finding
+from understudy_devices.referee.faults import FAULTS
 
 CPUS_MOST = 8
 
@@ -29,6 +30,14 @@ def _cpus(context: click.Context, option: click.Parameter, text: str) -> tuple[i
     if not all(word.isdecimal() and 1 <= int(word) <= CPUS_MOST for word in words):
         raise click.BadParameter(f"{text!r}: numbers from 1 to {CPUS_MOST}, as 1,2,4")
     return tuple(map(int, words))
+
+
+def _faults(context: click.Context, option: click.Parameter, text: str) -> tuple[str, ...]:
+    words = tuple(FAULTS) if text == "all" else tuple(filter(None, text.split(",")))
+    for word in words:
+        if word not in FAULTS:
+            raise click.BadParameter(f"{word!r}: one of {', '.join(FAULTS)}, or all")
+    return words
 
 
 @click.command(epilog="Example: understudy card test zach1 --driver my_driver.c")
@@ -63,6 +72,14 @@ def _cpus(context: click.Context, option: click.Parameter, text: str) -> tuple[i
     help="Seed for the random times of interrupts.",
 )
 @click.option(
+    "--faults",
+    metavar="KIND,...",
+    default="",
+    callback=_faults,
+    help=f"Faults of the card, a further run with one processor for each: {', '.join(FAULTS)}; "
+    "or all.",
+)
+@click.option(
     "--out",
     metavar="FOLDER",
     type=click.Path(path_type=Path),
@@ -75,6 +92,7 @@ def test(
     exercise: Path | None,
     cpus: tuple[int, ...],
     seed: int,
+    faults: tuple[str, ...],
     out: Path | None,
     as_json: bool,
 ) -> int:
@@ -87,7 +105,7 @@ def test(
     card = subject.card
     if not subject.exercise:
         click.echo(f"{card.name} has no exercise: the driver is only loaded and unloaded", err=True)
-    outcomes, settings = [], run.settings(cpus, seed)
+    outcomes, settings = [], run.settings(cpus, seed, faults)
     if out:
         kept_files.begin(name, out, map(_stem, settings))
     for setting in settings:
@@ -105,14 +123,22 @@ def test(
                 click.echo(plain(line))
         click.echo(f"not looked for: {'; '.join(subject.unchecked) or 'nothing'}")
         if any(outcome.findings for outcome in outcomes):
-            click.echo(f"again: {_again(name, driver, exercise, cpus, seed)}")
+            click.echo(f"again: {_again(name, driver, exercise, cpus, seed, faults)}")
     return EXIT_FAILED if any(outcome.findings for outcome in outcomes) else 0
 
 
-def _again(name: str, driver: Path, exercise: Path | None, cpus: tuple[int, ...], seed: int) -> str:
+def _again(
+    name: str,
+    driver: Path,
+    exercise: Path | None,
+    cpus: tuple[int, ...],
+    seed: int,
+    faults: tuple[str, ...],
+) -> str:
     """Return the command that repeats these runs."""
     words = ["understudy", "card", "test", name, "--driver", str(driver)]
     words += ["--exercise", str(exercise)] if exercise else []
+    words += ["--faults", ",".join(faults)] if faults else []
     return shlex.join([*words, "--cpus", ",".join(map(str, cpus)), "--seed", str(seed)])
 
 
@@ -148,6 +174,7 @@ def _as_json(subject: run.Subject, driver: Path, outcomes: list[run.Outcome]) ->
             {
                 "cpus": outcome.setting.cpus,
                 "seed": outcome.setting.seed,
+                "fault": str(outcome.setting.fault or ""),
                 "accesses": len(outcome.accesses),
                 "missed": outcome.missed,
                 "findings": [kept_files.as_json(finding) for finding in outcome.findings],
@@ -159,7 +186,8 @@ def _as_json(subject: run.Subject, driver: Path, outcomes: list[run.Outcome]) ->
 
 
 def _stem(setting: run.Setting) -> str:
-    return f"{setting.cpus}-cpus-seed-{setting.seed}"
+    fault = f"-{setting.fault.kind}" if setting.fault else ""
+    return f"{setting.cpus}-cpus-seed-{setting.seed}{fault}"
 
 
 def _keep(card: Card, outcome: run.Outcome, out: Path) -> None:

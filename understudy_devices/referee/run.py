@@ -17,17 +17,21 @@ from pathlib import Path
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.base.programs import compiled_for_guest
 from understudy_devices.cards import specification
-from understudy_devices.cards.journal import Journal, Kept
+from understudy_devices.cards.journal import Journal, Kept, What
 from understudy_devices.cards.model import Card
 from understudy_devices.platforms import guest_programs
 from understudy_devices.platforms.vm import card_modules, card_programs, machine, packages, qemu
 from understudy_devices.referee.events import DETAILS, Finding
+from understudy_devices.referee.faults import Fault, causes, drawn
 from understudy_devices.referee.findings import found, noted
 from understudy_devices.referee.recording import Recording
 from understudy_devices.referee.requests import candidates, packed
 
 EXERCISE_SECONDS = 120
 HOSTILE_SECONDS = 300
+FAULT_SECONDS = 30
+"""How long the exercise may take with a fault, before it is killed."""
+DYING_SECONDS = 65
 LOADING_SECONDS = 15
 REMOVED_AFTER_SECONDS = (0.1, 1.0)
 """The card is removed this long after the second exercise has begun, at least and at most."""
@@ -67,6 +71,8 @@ STEPS = {
     4: "loading again",
     5: "hot removal",
     6: "hostile exercise",
+    7: "the fault",
+    8: "the exercise after the fault",
 }
 
 Notify = Callable[[str], None]
@@ -74,13 +80,15 @@ Notify = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Setting:
-    """The number of processors, and the seed for the times of interrupts."""
+    """The number of processors, the seed for the times of interrupts, and a fault of the card."""
 
     cpus: int
     seed: int
+    fault: Fault | None = None
 
     def __str__(self) -> str:
-        return f"{self.cpus} CPU{'s' if self.cpus > 1 else ''}, seed {self.seed}"
+        fault = f", {self.fault}" if self.fault else ""
+        return f"{self.cpus} CPU{'s' if self.cpus > 1 else ''}, seed {self.seed}{fault}"
 
 
 @dataclass(frozen=True)
@@ -113,9 +121,10 @@ class Outcome:
     """The kernel's log."""
 
 
-def settings(cpus: Iterable[int], seed: int) -> list[Setting]:
-    """Return one setting for each number of processors."""
-    return [Setting(count, seed) for count in cpus]
+def settings(cpus: Iterable[int], seed: int, faults: Iterable[str] = ()) -> list[Setting]:
+    """Return one setting for each number of processors, and one for each kind of fault."""
+    plain = [Setting(count, seed) for count in cpus]
+    return plain + [Setting(1, seed, drawn(kind, seed)) for kind in faults]
 
 
 def script(driver: Path, setting: Setting) -> str:
@@ -127,7 +136,6 @@ def script(driver: Path, setting: Setting) -> str:
     """
     masks = " ".join(f"{1 << cpu:x}" for cpu in range(setting.cpus))
     stem = _module(driver)
-    moment = random.Random(setting.seed).uniform(*REMOVED_AFTER_SECONDS)
     return f"""
 pulse() {{
 	while port notify progress; do
@@ -170,7 +178,7 @@ unload() {{
 	tries=0
 	while ! within $1 {LOADING_SECONDS} rmmod {driver.stem} 2> /tmp/said; do
 		tries=$((tries + 1))
-		[ $tries -lt 50 ] || {{ cat /tmp/said; exit $1; }}
+		[ $tries -lt 50 ] || {{ cp /tmp/said /tmp/why; stuck || cat /tmp/why; exit $1; }}
 		sleep 0.1
 	done
 }}
@@ -198,8 +206,13 @@ insmod /card.ko || exit 99
 [ -e /dev/vgpu0 ] && vcd --card /dev/vgpu0 &
 ls /sys/dev/char > /tmp/before
 load 1
-within 2 {EXERCISE_SECONDS} /bin/exercise || exit 2
-within 6 {HOSTILE_SECONDS} /bin/hostile {setting.seed} /requests $(devices) || exit 6
+{_with_fault(setting.fault) if setting.fault else _without_fault(setting.seed)}"""
+
+
+def _without_fault(seed: int) -> str:
+    moment = random.Random(seed).uniform(*REMOVED_AFTER_SECONDS)
+    return f"""within 2 {EXERCISE_SECONDS} /bin/exercise || exit 2
+within 6 {HOSTILE_SECONDS} /bin/hostile {seed} /requests $(devices) || exit 6
 unload 3
 load 4
 ( /bin/exercise > /dev/null 2>&1; : > /tmp/exercised ) &
@@ -207,6 +220,30 @@ sleep {moment:.3f}
 within 5 {LOADING_SECONDS} pull_out || exit 5
 within 5 {EXERCISE_SECONDS} exercised
 unload 5
+"""
+
+
+def _with_fault(fault: Fault) -> str:
+    """Return the script's part with a fault.  The exercise may fail or wait, but must be mortal."""
+    return f"""echo {fault.kind} {fault.number} > /sys/kernel/vpcib/fault || exit 98
+(
+	setsid /bin/exercise > /dev/null 2>&1 &
+	echo $! > /tmp/leader
+	wait
+	: > /tmp/exercised
+) &
+tries={FAULT_SECONDS}
+until [ -e /tmp/exercised ] || [ $tries -eq 0 ]; do
+	tries=$((tries - 1))
+	sleep 1
+done
+echo none > /sys/kernel/vpcib/fault
+[ -e /tmp/exercised ] || kill -9 -$(cat /tmp/leader)
+within 7 {DYING_SECONDS} exercised
+unload 7
+load 8
+within 8 {EXERCISE_SECONDS} /bin/exercise || exit 8
+unload 8
 """
 
 
@@ -251,13 +288,22 @@ def run(
         return _died(subject, setting, error, recording.kept())
     accesses, missed = recording.kept()
     log = result.out["dmesg"].decode(errors="replace")
-    findings = [*subject.mistakes, *found(subject.card, accesses, not missed, log)]
+    findings = [*subject.mistakes, *_found(subject.card, setting, accesses, not missed, log)]
     findings += _complaints(log)
     if result.exit_code:
         step = STEPS.get(result.exit_code, f"exit code {result.exit_code}")
         findings.append(_failed(step, len(accesses), subject.driver, _last(result.console)))
     notes = tuple(noted(accesses))
+    if setting.fault and not (accesses["what"] == What.FAULT).any():
+        notes += (Finding("no fault", 0, "the exercise has not so many opportunities for it"),)
     return Outcome(setting, tuple(findings), notes, accesses, missed, log)
+
+
+def _found(card: Card, setting: Setting, accesses: Journal, whole: bool, log: str) -> list[Finding]:
+    """Return the findings in a journal, without those that a fault may cause."""
+    findings = found(card, accesses, whole, log)
+    excused = causes(setting.fault.kind) if setting.fault else frozenset()
+    return [one for one in findings if one.rule not in excused]
 
 
 def _died(subject: Subject, setting: Setting, error: RunFailed, journal: Kept) -> Outcome:
@@ -272,7 +318,7 @@ def _died(subject: Subject, setting: Setting, error: RunFailed, journal: Kept) -
     where = f" (in {' from '.join(dict.fromkeys(frames))})" if frames else ""
     first = text.partition("; its last words")[0]
     findings = [*subject.mistakes]
-    findings += found(subject.card, journal.accesses, whole=False, log=text)
+    findings += _found(subject.card, setting, journal.accesses, whole=False, log=text)
     if rule not in {finding.rule for finding in findings}:
         findings.append(Finding(rule, len(journal.accesses), f"{first}{where}"))
     notes = tuple(noted(journal.accesses))

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Makes one fault, as a broken card or slot does, so that a driver can be tested with it.
+ *
+ * /sys/kernel/vpcib/fault gets "KIND N": the N-th opportunity from now on has the fault.
+ *
+ *	interrupt  the N-th message of an interrupt is lost (INTA can't be lost)
+ *	dma        the N-th transfer of the card fails
+ *	ones       from the N-th access to a register on, all loads return ones, and stores are lost,
+ *	           for ONES_NS
+ *	stall      the card begins its N-th piece of work STALL_MS late
+ *	reset      the card resets itself at the N-th access to a register
+ *	none       no fault, also if one has not happened yet
+ *
+ * The journal has a record when the fault happens.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/ktime.h>
+#include <linux/string.h>
+
+#include "card.h"
+
+#define ONES_NS (20 * NSEC_PER_MSEC)
+
+static const char *const names[] = {
+	[FAULT_NONE] = "none", [FAULT_INTERRUPT] = "interrupt", [FAULT_DMA] = "dma",
+	[FAULT_ONES] = "ones", [FAULT_STALL] = "stall",		[FAULT_RESET] = "reset",
+};
+
+static int wanted; /* an enum fault */
+static atomic_t left; /* opportunities until the fault */
+static u64 ones_until; /* ns */
+
+/* Returns 0, or -EINVAL if the text is not "KIND N" or "none". */
+int fault_set(const char *text)
+{
+	char name[16];
+	unsigned int count = 0;
+	int kind;
+
+	if (sscanf(text, "%15s %u", name, &count) < 1)
+		return -EINVAL;
+	kind = match_string(names, ARRAY_SIZE(names), name);
+	if (kind < 0 || (kind && !count) || count > INT_MAX)
+		return -EINVAL;
+	WRITE_ONCE(wanted, FAULT_NONE);
+	atomic_set(&left, count);
+	WRITE_ONCE(wanted, kind);
+	return 0;
+}
+
+/* Returns whether the fault happens at this opportunity for it.  Context: any. */
+bool fault_happens(const struct vpcib_card *card, enum fault kind)
+{
+	if (READ_ONCE(wanted) != kind || !atomic_add_unless(&left, -1, 0) ||
+	    atomic_read(&left))
+		return false;
+	journal_note(card, (struct vpcib_access){ .what = VPCIB_FAULT,
+						  .context = VPCIB_CARD,
+						  .value = kind });
+	return true;
+}
+
+/* Returns whether the card does not answer now. */
+bool fault_is_silent(const struct vpcib_card *card)
+{
+	if (fault_happens(card, FAULT_ONES))
+		WRITE_ONCE(ones_until, ktime_get_ns() + ONES_NS);
+	return READ_ONCE(wanted) == FAULT_ONES &&
+	       ktime_get_ns() < READ_ONCE(ones_until);
+}

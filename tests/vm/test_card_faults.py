@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""Faults of a card: the reference driver survives each, and drivers that do not are named."""
+
+from pathlib import Path
+
+import pytest
+from guests import group
+from rude_drivers import EXERCISE, UNMAPS_TOO_EARLY, WAITS, Rude
+
+from understudy_devices.base.paths import cards_dir
+from understudy_devices.cards.journal import What
+from understudy_devices.referee import faults, run
+
+pytestmark = group("referee")
+DRIVERS = cards_dir() / "drivers"
+SEED = 1
+
+
+@pytest.mark.parametrize(
+    ("card", "kind"),
+    [
+        pytest.param(card, kind, marks=[pytest.mark.slow] * ((card, kind) != ("copier", "ones")))
+        for card in ("copier", "zach1")
+        for kind in faults.FAULTS
+    ],
+)
+def test_the_reference_driver_survives(card: str, kind: str) -> None:
+    setting = run.Setting(1, SEED, faults.drawn(kind, SEED))
+    outcome = run.run(run.prepared(card, DRIVERS / f"{card}_driver.c"), setting)
+    assert outcome.findings == ()
+    assert outcome.notes == ()
+    assert sum(outcome.accesses["what"] == What.FAULT) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("driver", "kind"), [(WAITS, "interrupt"), (UNMAPS_TOO_EARLY, "stall")], ids=["waits", "unmaps"]
+)
+def test_a_driver_that_does_not_survive(driver: Rude, kind: str, tmp_path: Path) -> None:
+    """It has no finding without the fault."""
+    source, exercise = tmp_path / "rude.c", tmp_path / "exercise"
+    source.write_text(driver.source())
+    exercise.write_text(EXERCISE)
+    fault = faults.Fault(kind, 1)
+    outcome = run.run(run.prepared("copier", source, exercise), run.Setting(1, SEED, fault))
+    assert driver.finding in {finding.rule for finding in outcome.findings}

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Faults of a card that a driver has to survive (kernel/vpcib/fault.c).
+
+A run with a fault: the driver is loaded, the fault is set, the exercise runs and may fail, the
+driver is unloaded and loaded again, and now the exercise must pass.
+"""
+
+import random
+from dataclasses import dataclass
+
+FAULTS = {
+    "interrupt": ("an interrupt's message is lost", 6),
+    "dma": ("a transfer fails", 6),
+    "ones": ("the card does not answer for 20 ms, and loads return ones", 60),
+    "stall": ("the card works 3 s late", 4),
+    "reset": ("the card resets itself", 60),
+}
+"""Each fault: what happens, and at most at which opportunity."""
+
+CAUSED = frozenset(
+    {
+        "missing acknowledge",
+        "interrupts left enabled",
+        "IRQ_NONE after work",
+        "IRQ_HANDLED for nothing",
+        "no bus mastering",
+        "memory decoding off",
+        "wrong ring wrap",
+        "read-modify-write clears",
+    }
+)
+"""Findings that a right driver may have since a fault has changed the card behind its back."""
+CAUSED_BY_RESET = frozenset({"DMA outside the driver's memory"})
+"""The reset may come between the stores of an address and of the doorbell."""
+
+
+def causes(kind: str) -> frozenset[str]:
+    """Return the findings that a right driver may have with a fault."""
+    return CAUSED | CAUSED_BY_RESET if kind == "reset" else CAUSED
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault at an opportunity, counted from 1."""
+
+    kind: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"fault: {self.kind} {self.number}"
+
+
+def drawn(kind: str, seed: int) -> Fault:
+    """Return the fault at the opportunity that the seed determines."""
+    _, most = FAULTS[kind]
+    return Fault(kind, random.Random(f"{kind} {seed}").randint(1, most))

@@ -23,6 +23,7 @@ AGENT = r"""#!/bin/sh
 for port in /sys/class/virtio-ports/*; do
 	[ "$(cat $port/name)" = org.qemu.guest_agent.0 ] && exec 3<>/dev/${port##*/}
 done
+touch /tmp/agent
 while :; do
 	if ! IFS= read -r line <&3; then
 		sleep 0.05
@@ -32,6 +33,14 @@ while :; do
 	*guest-sync-delimited*)
 		id=$(echo "$line" | sed 's/.*"id": *\([0-9]*\).*/\1/')
 		printf '\377{"return": %s}\n' "$id" >&3
+		;;
+	*guest-set-time*)
+		time=$(echo "$line" | sed 's/.*"time": *\([0-9]*\).*/\1/')
+		date -s @$((time / 1000000000)) >/dev/null
+		echo '{"error": {"desc": "no hwclock"}}' >&3
+		;;
+	*guest-get-time*)
+		echo "{\"return\": $(date +%s)000000000}" >&3
 		;;
 	*guest-exec-status*)
 		printf '{"return": {"exited": true, "exitcode": %s, ' $code >&3
@@ -62,7 +71,12 @@ while [ ! -e /dev/vda ] || [ ! -e /sys/class/virtio-ports ]; do
 	sleep 0.1
 done
 ifconfig eth0 10.0.2.15
-[ -x /bin/agent ] && setsid agent &
+if [ -x /bin/agent ]; then
+	setsid agent &
+	until [ -e /tmp/agent ]; do
+		sleep 0.1
+	done
+fi
 number=$(head -c 10 /dev/vda | tr -cd 0-9)
 number=${number:-0}
 stty raw -echo

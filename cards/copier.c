@@ -173,4 +173,5 @@ const struct behaviour card_behaviour = {
 	.may_store = may_store,
 	.stored = stored,
 	.work = work,
+	.never_sleeps = true,
 };

@@ -100,6 +100,46 @@ MISTAKES = {
         ),
         "DMA memory changed in use",
     ),
+    "no_length_check": Mistake(
+        (("if (!bytes || bytes > ZACH1_BUFFER_BYTES)", "if (!bytes)"),), "bad DMA length"
+    ),
+    "maps_too_much": Mistake(
+        (
+            (
+                "\tif (bytes > pci_resource_len(zach1->pdev, ZACH1_BAR_FRAMEBUFFER))\n"
+                "\t\treturn -EINVAL;\n",
+                "",
+            ),
+        ),
+        "mapping past the end",
+    ),
+    "maps_memory": Mistake(
+        (
+            ("\tif (vma->vm_end - vma->vm_start > ALL_BYTES)\n\t\treturn -EINVAL;\n", ""),
+            (
+                "zach1->address,\n\t\t\t\t ALL_BYTES);",
+                "zach1->address,\n\t\t\t\t vma->vm_end - vma->vm_start);",
+            ),
+        ),
+        "mapping past the end",
+    ),
+    "maps_anything": Mistake(
+        (
+            ("\telse if (at == ZACH1_BUFFERS_AT)\n", "\telse if (at < ZACH1_FRAMEBUFFER_AT)\n"),
+            ("\tvma->vm_pgoff = 0;\n", ""),
+            (
+                "return dma_mmap_coherent(&zach1->pdev->dev, vma, zach1->buffers, zach1->address,\n"
+                "\t\t\t\t ALL_BYTES);",
+                "return remap_pfn_range(vma, vma->vm_start,\n"
+                "\t\t\t(virt_to_phys(zach1->buffers) >> PAGE_SHIFT) + vma->vm_pgoff,\n"
+                "\t\t\tvma->vm_end - vma->vm_start, vma->vm_page_prot);",
+            ),
+        ),
+        "mapping past the end",
+    ),
+    "not_exclusive": Mistake(
+        (("\telse if (zach1->file)\n\t\tret = -EBUSY;\n", ""),), "exercise failed"
+    ),
     "null_pointer": Mistake(
         (("zach1->drawn++;", "*(volatile int *)zach1->bytes[7] = 0;"),),
         "the kernel died",

@@ -32,6 +32,7 @@ _ENABLE = "int ret = pcim_enable_device(pdev);"
 _MAPS = "\tcopier->registers = pcim_iomap_table(pdev)[COPIER_BAR_CONTROL];\n"
 _HANDLED = "\tcomplete(&copier->finished);\n\treturn IRQ_HANDLED;"
 _COPY = "ret = copy_from_user(copier->source, from, bytes) ? -EFAULT : 0;"
+_LENGTH = "if (!bytes || bytes > BUFFER_BYTES)"
 _OPERATE = "\treinit_completion(&copier->finished);\n"
 _START = "\tiowrite32(1, registers + COPIER_START);\n"
 _SINGLE = (
@@ -95,6 +96,29 @@ _SYNC = "dma_sync_single_for_{}(&copier->pdev->dev, copier->source_address, byte
 
 WRONG = {
     "not_synced": Rude("DMA not synced", _MAPPED_ONCE),
+    "copies_too_much": Rude("copy past the end", ((_LENGTH, "if (!bytes)"),)),
+    "copies_to_the_heap": Rude(
+        "copy past the end",
+        (
+            (_LENGTH, "if (!bytes)"),
+            (
+                _COPY,
+                "{\n\t\tvoid *kept = kmalloc(BUFFER_BYTES, GFP_KERNEL);\n\t\tret = kept && "
+                "!copy_from_user(kept, from, bytes) ? 0 : -EFAULT;\n\t\tif (!ret)\n"
+                "\t\t\tmemcpy(copier->source, kept, bytes);\n\t\tkfree(kept);\n\t}",
+            ),
+        ),
+    ),
+    "reads_too_much": Rude(
+        "copy past the end",
+        (
+            (
+                "simple_read_from_buffer(to, bytes, at, copier->destination,\n"
+                "\t\t\t\t\t      copier->bytes)",
+                "*at ? 0 : copy_to_user(to, copier->destination, bytes) ? -EFAULT : (*at = bytes)",
+            ),
+        ),
+    ),
     "no_master": Rude("no bus mastering", (("\tpci_set_master(pdev);\n", ""),)),
     "no_enable": Rude("memory decoding off", ((_ENABLE, "int ret = 0;"),)),
     "second_probe": Rude(
@@ -129,6 +153,25 @@ WRONG = {
     ),
     "says_none": Rude(
         "IRQ_NONE after work", ((_HANDLED, _HANDLED.replace("IRQ_HANDLED", "IRQ_NONE")),)
+    ),
+    "says_handled": Rude(
+        "IRQ_HANDLED for nothing",
+        (
+            ("1, 1, PCI_IRQ_ALL_TYPES", "1, 1, PCI_IRQ_LEGACY"),
+            ("\t\treturn IRQ_NONE;", "\t\treturn IRQ_HANDLED;"),
+        ),
+    ),
+    "waits_for_ever": Rude(
+        "wait without a time-out",
+        (
+            (
+                "\tif (!wait_for_completion_timeout(&copier->finished, TIMEOUT_JIFFIES))\n"
+                "\t\treturn -ETIMEDOUT;\n",
+                "\twait_for_completion(&copier->finished);\n",
+            ),
+            (_LENGTH, "if (bytes > BUFFER_BYTES)"),
+            ("COPIER_ENABLE_DONE_MASK | COPIER_ENABLE_FAILED_MASK", "COPIER_ENABLE_DONE_MASK"),
+        ),
     ),
     "direct_pointer": Rude(
         "a user's pointer used directly",
@@ -172,7 +215,45 @@ WRONG = {
     ),
 }
 
+_POLLS = (
+    ("#include <linux/io.h>\n", "#include <linux/io.h>\n#include <linux/iopoll.h>\n"),
+    (
+        _WAIT,
+        "\tif (readl_poll_timeout_atomic(registers + COPIER_STATUS, copier->status,\n"
+        "\t\t\tcopier->status & (COPIER_STATUS_DONE_MASK | COPIER_STATUS_FAILED_MASK),"
+        " 0, 10000000))\n",
+    ),
+    (
+        "\tif (copier->gone)\n\t\treturn -ENODEV;\n\treturn copier->status",
+        "\tiowrite32(copier->status & 3, registers + COPIER_STATUS);\n"
+        "\tif (copier->gone)\n\t\treturn -ENODEV;\n\treturn copier->status",
+    ),
+    (
+        "\tiowrite32(COPIER_ENABLE_DONE_MASK | COPIER_ENABLE_FAILED_MASK,\n"
+        "\t\t  copier->registers + COPIER_ENABLE);\n",
+        "",
+    ),
+)
+
+
+def _polls_where(before: str, after: str) -> Rude:
+    """Return the driver that polls, between these statements."""
+    head, wait, *rest = _POLLS
+    condition = wait[1].removeprefix("\tif (").removesuffix(")\n")
+    new = f"\t{before}\n\tbytes = {condition};\n\t{after}\n\tif (bytes)\n"
+    flags = "\tvoid __iomem *registers = copier->registers;\n"
+    edit = (flags, flags + "\tstatic DEFINE_SPINLOCK(held);\n\tunsigned long kept;\n")
+    return Rude(None, (head, (_WAIT, new), *rest, edit))
+
+
 RIGHT = {
+    "shares_its_line": Rude(None, (("1, 1, PCI_IRQ_ALL_TYPES", "1, 1, PCI_IRQ_LEGACY"),)),
+    "polls_locked": _polls_where(
+        "spin_lock(&held);\n\tkept = 0;", "spin_unlock(&held);\n\t(void)kept;"
+    ),
+    "polls_without_interrupts": _polls_where(
+        "spin_lock_irqsave(&held, kept);", "spin_unlock_irqrestore(&held, kept);"
+    ),
     "synced": Rude(
         None,
         (
@@ -181,28 +262,7 @@ RIGHT = {
             (_START, "\t" + _SYNC.format("device") + "\n" + _START),
         ),
     ),
-    "polls": Rude(
-        None,
-        (
-            ("#include <linux/io.h>\n", "#include <linux/io.h>\n#include <linux/iopoll.h>\n"),
-            (
-                _WAIT,
-                "\tif (readl_poll_timeout_atomic(registers + COPIER_STATUS, copier->status,\n"
-                "\t\t\tcopier->status & (COPIER_STATUS_DONE_MASK | COPIER_STATUS_FAILED_MASK),"
-                " 0, 10000000))\n",
-            ),
-            (
-                "\tif (copier->gone)\n\t\treturn -ENODEV;\n\treturn copier->status",
-                "\tiowrite32(copier->status & 3, registers + COPIER_STATUS);\n"
-                "\tif (copier->gone)\n\t\treturn -ENODEV;\n\treturn copier->status",
-            ),
-            (
-                "\tiowrite32(COPIER_ENABLE_DONE_MASK | COPIER_ENABLE_FAILED_MASK,\n"
-                "\t\t  copier->registers + COPIER_ENABLE);\n",
-                "",
-            ),
-        ),
-    ),
+    "polls": Rude(None, _POLLS),
     "mapped": Rude(None, _mapped("DMA_TO_DEVICE")),
     "atomic_memory": Rude(
         None,

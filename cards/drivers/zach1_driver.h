@@ -2,7 +2,7 @@
 /*
  * How a program uses /dev/zach1_N: it maps the command buffers, fills one after the other with
  * commands, and submits each buffer.  A command is a pair of 32-bit words: a register's offset and
- * a value.
+ * a value.  One program at a time can open the device; for another one, open fails with EBUSY.
  */
 #ifndef ZACH1_DRIVER_H
 #define ZACH1_DRIVER_H

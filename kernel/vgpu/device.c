@@ -6,10 +6,13 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
 #include "device.h"
+
+#define PATIENCE_NS (300 * NSEC_PER_USEC)
 
 static unsigned int instances = 1;
 module_param(instances, uint, 0444);
@@ -62,6 +65,7 @@ void vgpu_unlock(struct vgpu *device, unsigned long flags)
 
 void vgpu_wake(struct vgpu *device)
 {
+	atomic64_cmpxchg(&device->due, 0, ktime_get_ns());
 	queue_work(device->thread, &device->work);
 }
 
@@ -126,12 +130,38 @@ static u32 peek(struct vpcib_card *card, u32 bar, u32 offset, u64 *value)
 	return table->registers[part.index].bytes;
 }
 
+/* Calls work() if it is due, in one place at a time. */
+static void work_once(struct vgpu *device)
+{
+	if (atomic_cmpxchg(&device->working, 0, 1))
+		return;
+	if (atomic64_xchg(&device->due, 0))
+		card_behaviour.work(device);
+	atomic_set_release(&device->working, 0);
+}
+
 static void run(struct work_struct *work)
 {
 	struct vgpu *device = container_of(work, struct vgpu, work);
 
 	vpcib_dawdle(device->card);
-	card_behaviour.work(device);
+	while (atomic64_read(&device->due)) {
+		work_once(device);
+		cond_resched();
+	}
+}
+
+/*
+ * Works for the card's thread, which may have no processor since the driver polls.  The thread gets
+ * some time first, as long as it dawdles.
+ */
+static void spun(struct vpcib_card *card)
+{
+	struct vgpu *device = vgpu_of(card);
+	u64 due = atomic64_read(&device->due);
+
+	if (card_behaviour.never_sleeps && due && ktime_get_ns() - due > PATIENCE_NS)
+		work_once(device);
 }
 
 static void vgpu_free(struct vgpu *device)
@@ -202,6 +232,7 @@ static struct vpcib_kind kind = {
 	.load = load,
 	.store = store,
 	.peek = peek,
+	.spun = spun,
 	.stop = stop,
 };
 

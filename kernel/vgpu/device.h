@@ -30,6 +30,9 @@ struct vgpu {
 	u32 messages; /* vectors whose message the behaviour sends */
 	struct workqueue_struct *thread;
 	struct work_struct work;
+	atomic64_t
+		due; /* when vgpu_wake was called, in ns, if work() has not begun since; 0: it has */
+	atomic_t working; /* 1 while work() runs */
 	u64 *values;
 };
 
@@ -46,6 +49,8 @@ struct vgpu {
  *   changed.  Locked.  May be NULL.
  * @loading: called before a driver loads register @index.  Locked.  May be NULL.
  * @work: called in the card's own thread after vgpu_wake; may sleep.  May be NULL.
+ * @never_sleeps: work() does not sleep.  So it may also be called while a driver accesses registers
+ *   again and again where it can't be preempted, when the card's thread may have no processor.
  *
  * "Locked" means that the function is called under the card's lock, in any context, with interrupts
  * off.
@@ -60,6 +65,7 @@ struct behaviour {
 	void (*stored)(struct vgpu *device, u32 index, u64 value);
 	void (*loading)(struct vgpu *device, u32 index);
 	void (*work)(struct vgpu *device);
+	bool never_sleeps;
 };
 
 /* The behaviour of the card in this module; cards/NAME.c defines it. */

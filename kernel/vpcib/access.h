@@ -43,6 +43,8 @@ enum vpcib_misuse {
 	VPCIB_KEEPS_REGION, /* its module is unloaded, but a BAR is still requested */
 	VPCIB_KEEPS_MAPPING, /* its module is unloaded, but a BAR is still mapped */
 	VPCIB_KEEPS_INTERRUPT, /* its module is unloaded, but it has a handler or a vector */
+	VPCIB_COPIES_PAST_END, /* it copies more bytes than DMA memory has */
+	VPCIB_MAPS_PAST_END, /* it maps more for a process than its card has */
 };
 
 enum vpcib_context {
@@ -62,6 +64,7 @@ enum vpcib_context {
 	0x20 /* refused, since the memory was mapped the other way */
 /* read as it was when the driver mapped or synced it; it has changed since */
 #define VPCIB_STALE 0x40
+#define VPCIB_SPURIOUS 0x80 /* the handler runs though the card has no reason */
 
 struct vpcib_access {
 	__u64 ns; /* time on the monotonic clock */

@@ -29,6 +29,8 @@
 #include "access.h"
 #include "vpcib.h"
 
+struct vm_area_struct;
+
 #define SLOTS 32
 #define WINDOW_MOST (256ull << 20)
 #define CONFIG_BYTES 256
@@ -56,6 +58,7 @@ struct vpcib_card {
 	/* interrupts, guarded by the lock */
 	u32 asserted; /* vectors that have a reason */
 	u32 pending; /* vectors whose message was sent, but not yet handled */
+	bool shared; /* another card on its line interrupts (with "races") */
 	bool line_masked; /* the interrupt controller has masked INTA */
 	unsigned int line_irq;
 	u32 unanswered; /* number of consecutive INTAs that did not remove the reasons */
@@ -159,7 +162,12 @@ void dma_give_mapped(const struct device *dev, u64 address, size_t bytes,
 		     enum dma_data_direction direction);
 void dma_sync(const struct device *dev, u64 address, size_t bytes, bool for_card);
 void dma_take_back(const struct device *dev, u64 address);
-bool dma_is_given(phys_addr_t where);
+struct dma_place {
+	u32 slot;
+	size_t left; /* bytes from the place to the end of the given memory */
+	bool allocated; /* dma_alloc_coherent and the like, or else a mapping */
+};
+bool dma_find(phys_addr_t where, struct dma_place *at);
 void dma_forget(struct vpcib_card *card);
 
 /* dma_hooks.c */
@@ -179,6 +187,16 @@ __printf(3, 4) void misuse_note(u32 slot, struct vpcib_access access,
 /* leaks.c */
 int leaks_init(void);
 void leaks_exit(void);
+
+/* driver.c */
+bool driver_is(const struct module *module, u32 *slot);
+bool driver_has_code(unsigned long ip, u32 *slot);
+
+/* bounds.c */
+void bounds_check_mapping(const struct vm_area_struct *area, unsigned long pfn,
+			  u64 bytes);
+int bounds_init(void);
+void bounds_exit(void);
 
 /* sleep.c */
 int sleep_init(void);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Hides the differences in mappings and page faults between kernels 6.1 and 6.12. */
+/* Hides the differences in mappings, page faults and DMA between kernels 6.1 and 6.12. */
 #ifndef UNDERSTUDY_VPCIB_COMPAT_H
 #define UNDERSTUDY_VPCIB_COMPAT_H
 
+#include <linux/device.h>
 #include <linux/mm.h>
 #include <linux/version.h>
 
@@ -67,6 +68,24 @@ static inline bool comes_again(struct vm_area_struct *vma, unsigned int flags)
 	}
 #endif
 	return false;
+}
+
+/*
+ * The functions that sync memory.  From 6.10 on, dma_sync_single_for_cpu() and its relatives are
+ * inline, and skip their work for devices that are coherent, as all are on x86.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+#define DMA_SYNC(function) "dma_sync_" #function
+#else
+#define DMA_SYNC(function) "__dma_sync_" #function
+#endif
+
+/* Lets each sync of the device's memory call a function. */
+static inline void dma_never_skip_sync(struct device *dev)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0) && defined(CONFIG_DMA_NEED_SYNC)
+	dev->dma_skip_sync = false;
+#endif
 }
 
 #endif

@@ -26,6 +26,7 @@ struct given {
 	void *where; /* what the card accesses: the memory, or a copy */
 	u8 *before; /* contents at the beginning of a transfer (with "races"), or NULL */
 	enum dma_data_direction direction;
+	bool mapped; /* or else, allocated */
 };
 
 static void note_flags(struct vpcib_card *card, u8 what, u64 address, size_t bytes,
@@ -59,13 +60,13 @@ static void given_free(struct given *given)
 	kfree(given);
 }
 
-static struct given *given_alloc(struct given given, bool bounces, gfp_t gfp)
+static struct given *given_alloc(struct given given, gfp_t gfp)
 {
 	struct given *kept = kmalloc(sizeof(*kept), gfp);
 
 	if (kept) {
 		*kept = given;
-		if (bounces)
+		if (given.mapped && interrupt_races())
 			kept->where = kmemdup(given.memory, given.bytes,
 					      GFP_ATOMIC | __GFP_NOWARN)
 					      ?: given.memory;
@@ -78,15 +79,16 @@ static struct given *given_alloc(struct given given, bool bounces, gfp_t gfp)
 }
 
 static void give(const struct device *dev, u64 address, size_t bytes,
-		 enum dma_data_direction direction, bool bounces, gfp_t gfp)
+		 enum dma_data_direction direction, bool mapped, gfp_t gfp)
 {
 	void *memory = phys_to_virt(dma_to_phys((void *)dev, address));
 	struct given *kept = given_alloc((struct given){ .address = address,
 							 .bytes = bytes,
 							 .memory = memory,
 							 .where = memory,
-							 .direction = direction },
-					 bounces, gfp);
+							 .direction = direction,
+							 .mapped = mapped },
+					 gfp);
 	struct vpcib_card *card;
 	unsigned long flags;
 
@@ -112,7 +114,7 @@ void dma_give(const struct device *dev, u64 address, size_t bytes,
 void dma_give_mapped(const struct device *dev, u64 address, size_t bytes,
 		     enum dma_data_direction direction)
 {
-	give(dev, address, bytes, direction, interrupt_races(), GFP_ATOMIC);
+	give(dev, address, bytes, direction, true, GFP_ATOMIC);
 }
 
 static struct given *find(struct vpcib_card *card, u64 address)
@@ -327,22 +329,29 @@ int vpcib_dma_write(struct vpcib_card *card, u64 address, const void *from,
 EXPORT_SYMBOL_GPL(vpcib_dma_write);
 
 /* Locked. */
-static bool lies_in_given(struct vpcib_card *card, phys_addr_t where)
+static bool lies_in_given(struct vpcib_card *card, phys_addr_t where,
+			  struct dma_place *at)
 {
 	struct given *given;
 
 	list_for_each_entry (given, &card->dma, list) {
-		if (where - virt_to_phys(given->memory) < given->bytes)
-			return true;
+		phys_addr_t offset = where - virt_to_phys(given->memory);
+
+		if (offset >= given->bytes)
+			continue;
+		*at = (struct dma_place){ .slot = card->slot,
+					  .left = given->bytes - offset,
+					  .allocated = !given->mapped };
+		return true;
 	}
 	return false;
 }
 
 /*
- * Returns whether any driver has given the memory at this address to its card.  May be called in
- * any context.
+ * Returns whether any driver has given the memory at this address to its card, and describes the
+ * place.  May be called in any context.
  */
-bool dma_is_given(phys_addr_t where)
+bool dma_find(phys_addr_t where, struct dma_place *at)
 {
 	struct vpcib_card *card;
 	unsigned long flags;
@@ -355,7 +364,7 @@ bool dma_is_given(phys_addr_t where)
 		if (!card)
 			continue;
 		raw_spin_lock_irqsave(&card->dma_lock, flags);
-		is = lies_in_given(card, where);
+		is = lies_in_given(card, where, at);
 		raw_spin_unlock_irqrestore(&card->dma_lock, flags);
 	}
 	rcu_read_unlock();

@@ -16,6 +16,7 @@
 #include <linux/scatterlist.h>
 
 #include "card.h"
+#include "compat.h"
 #include "../iprobe/iprobe.h"
 
 enum function {
@@ -93,6 +94,7 @@ static dma_addr_t our_map(struct device *dev, struct page *page, size_t offset,
 	typeof(our_map) *original = probes[MAP].original;
 	dma_addr_t address = original(dev, page, offset, bytes, direction, attributes);
 
+	dma_never_skip_sync(dev);
 	if (!dma_mapping_error(dev, address))
 		dma_give_mapped(dev, address, bytes, direction);
 	iprobe_done(&probes[MAP]);
@@ -115,6 +117,7 @@ static void give_each(struct device *dev, struct scatterlist *list, int count,
 	struct scatterlist *one;
 	int i;
 
+	dma_never_skip_sync(dev);
 	for_each_sg(list, one, count, i)
 		dma_give_mapped(dev, sg_dma_address(one), sg_dma_len(one), direction);
 }
@@ -228,10 +231,10 @@ static const struct {
 	[MAP_SG] = { "dma_map_sg_attrs", our_map_sg },
 	[MAP_SGTABLE] = { "dma_map_sgtable", our_map_sgtable },
 	[UNMAP_SG] = { "dma_unmap_sg_attrs", our_unmap_sg },
-	[TO_CPU] = { "dma_sync_single_for_cpu", our_sync_cpu },
-	[TO_CARD] = { "dma_sync_single_for_device", our_sync_card },
-	[SG_TO_CPU] = { "dma_sync_sg_for_cpu", our_sync_sg_cpu },
-	[SG_TO_CARD] = { "dma_sync_sg_for_device", our_sync_sg_card },
+	[TO_CPU] = { DMA_SYNC(single_for_cpu), our_sync_cpu },
+	[TO_CARD] = { DMA_SYNC(single_for_device), our_sync_card },
+	[SG_TO_CPU] = { DMA_SYNC(sg_for_cpu), our_sync_sg_cpu },
+	[SG_TO_CARD] = { DMA_SYNC(sg_for_device), our_sync_sg_card },
 };
 
 int dma_init(void)

@@ -12,6 +12,9 @@
  * of a sequence of accesses.  The interrupt arrives right after one of the driver's next few
  * accesses, or at most HOLD_NS_MOST later if there are no accesses.  Drivers that keep their
  * handler out of such a sequence are not affected; other drivers may fail.
+ *
+ * Also with "races", a handler that shares its line (IRQF_SHARED on INTA) is sometimes called though
+ * its card has no reason, as if another card on the line interrupted.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,6 +22,7 @@
 #include <linux/interrupt.h>
 #include <linux/irq.h>
 #include <linux/irq_work.h>
+#include <linux/irqdesc.h>
 #include <linux/irqdomain.h>
 #include <linux/module.h>
 #include <linux/msi.h>
@@ -31,6 +35,7 @@
 #define MESSAGE_ADDRESS 0xfee00000
 #define UNANSWERED_MOST 10000
 #define HOLD_ACCESSES_MOST 8
+#define SHARED_ACCESSES 50 /* another card interrupts after one in so many accesses */
 #define HOLD_NS_MOST (200 * NSEC_PER_USEC)
 
 static unsigned int races;
@@ -370,6 +375,18 @@ static enum hrtimer_restart end_hold(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* Returns whether the driver's handler must expect interrupts of other cards. */
+static bool shares_line(const struct vpcib_card *card)
+{
+	struct irq_data *data = irq_get_irq_data(card->line_irq);
+	const struct irqaction *action =
+		data ? READ_ONCE(irq_data_to_desc(data)->action) : NULL;
+
+	return action && action->flags & IRQF_SHARED && !card->asserted &&
+	       !card->gone && !card->line_masked && !config_sends_messages(card) &&
+	       !config_line_disabled(card);
+}
+
 /*
  * Called under the card's lock, after the driver has accessed a register outside an interrupt
  * handler.
@@ -378,6 +395,10 @@ void interrupt_touched(struct vpcib_card *card)
 {
 	if (card->held && --card->held == 0)
 		interrupt_update(card);
+	if (races && shares_line(card) && !draw(card, SHARED_ACCESSES)) {
+		card->shared = true;
+		send(card, card->line_irq);
+	}
 }
 
 void vpcib_dawdle(struct vpcib_card *card)
@@ -415,11 +436,12 @@ void vpcib_interrupt(struct vpcib_card *card, u32 vectors, u32 messages, u64 sou
 }
 EXPORT_SYMBOL_GPL(vpcib_interrupt);
 
-static void handle(struct vpcib_card *card, u32 vector, unsigned int irq)
+static void handle(struct vpcib_card *card, u32 vector, unsigned int irq, u8 flags)
 {
 	struct vpcib_access access = { .what = VPCIB_HANDLING,
 				       .context = VPCIB_CARD,
-				       .offset = vector };
+				       .offset = vector,
+				       .flags = flags };
 
 	if (!irq)
 		return;
@@ -484,6 +506,7 @@ static void deliver(struct irq_work *work)
 	unsigned long ready = ready_messages(card);
 	unsigned int here = raw_smp_processor_id(), irq[VPCIB_VECTORS_MAX];
 	bool line = line_is_asserted(card) && cpu_of(card->line_irq) == here;
+	bool shared = !line && card->shared && !card->line_masked;
 	u32 vector;
 
 	for_each_set_bit(vector, &ready, VPCIB_VECTORS_MAX)
@@ -493,6 +516,7 @@ static void deliver(struct irq_work *work)
 			__clear_bit(vector, &ready);
 	}
 	card->pending &= ~ready;
+	card->shared = false;
 	if (line && ++card->unanswered == UNANSWERED_MOST)
 		pr_warn_ratelimited(
 			"the card in slot %u is not answered: INTA is ignored\n",
@@ -500,9 +524,9 @@ static void deliver(struct irq_work *work)
 	vpcib_unlock(card, flags);
 
 	for_each_set_bit(vector, &ready, VPCIB_VECTORS_MAX)
-		handle(card, vector, irq[vector]);
-	if (line)
-		handle(card, 0, card->line_irq);
+		handle(card, vector, irq[vector], 0);
+	if (line || shared)
+		handle(card, 0, card->line_irq, shared ? VPCIB_SPURIOUS : 0);
 }
 
 int interrupt_add(struct vpcib_card *card)

@@ -308,7 +308,10 @@ static int our_remap_pfn_range(struct vm_area_struct *vma, unsigned long address
 
 static bool is_our_remap(struct iprobe *probe, struct pt_regs *regs)
 {
-	return on_bus(PFN_PHYS(regs->dx)) || dma_is_given(PFN_PHYS(regs->dx));
+	struct dma_place at;
+
+	bounds_check_mapping((void *)regs->di, regs->dx, regs->cx);
+	return on_bus(PFN_PHYS(regs->dx)) || dma_find(PFN_PHYS(regs->dx), &at);
 }
 
 /*

@@ -17,7 +17,6 @@
 #include <linux/hardirq.h>
 #include <linux/irqflags.h>
 #include <linux/kprobes.h>
-#include <linux/module.h>
 #include <linux/preempt.h>
 #include <linux/stacktrace.h>
 #include <linux/uaccess.h>
@@ -47,30 +46,6 @@ static bool is_new(unsigned long ip)
 		reported[nr_reported++] = ip;
 	raw_spin_unlock_irqrestore(&reported_lock, flags);
 	return is;
-}
-
-/* Returns the module of the card's driver, or NULL. */
-static struct module *driver_of(const struct vpcib_card *card)
-{
-	const struct device_driver *driver =
-		card && card->pdev ? READ_ONCE(card->pdev->dev.driver) : NULL;
-
-	return driver ? driver->owner : NULL;
-}
-
-/*
- * Returns whether the code at this address belongs to a driver of a card, and stores the card's
- * slot.  Called under rcu_read_lock.
- */
-static bool is_of_driver(unsigned long ip, u32 *slot)
-{
-	for (*slot = 0; *slot < SLOTS; (*slot)++) {
-		struct module *owner = driver_of(card_in(*slot));
-
-		if (owner && within_module(ip, owner))
-			return true;
-	}
-	return false;
 }
 
 /* The code that makes a call: a preempt_count, and whether its interrupts are off. */
@@ -110,9 +85,8 @@ static bool report(struct situation at, const char *place, const unsigned long *
 	u32 i, slot;
 	bool is = false;
 
-	rcu_read_lock();
 	for (i = 1; i < count && !is; i++) {
-		is = is_of_driver(frames[i], &slot);
+		is = driver_has_code(frames[i], &slot);
 		if (is && is_new(frames[i]))
 			misuse_note(slot,
 				    (struct vpcib_access){ .value = VPCIB_SLEEPS,
@@ -121,7 +95,6 @@ static bool report(struct situation at, const char *place, const unsigned long *
 				    "%pS calls %ps %s", (void *)frames[i],
 				    (void *)frames[i - 1], place);
 	}
-	rcu_read_unlock();
 	return is;
 }
 

@@ -214,14 +214,30 @@ static bool is_our_kernel_fault(struct iprobe *probe, struct pt_regs *call)
 	return registers_of_fault(address, error);
 }
 
+static void tell_card(phys_addr_t where)
+{
+	struct vpcib_card *card;
+	u32 bar, offset;
+
+	rcu_read_lock();
+	card = card_at(where, &bar, &offset);
+	if (card && card->kind->spun && !card->gone)
+		card->kind->spun(card);
+	rcu_read_unlock();
+}
+
 /*
  * Lets other threads run, if one waits for the processor and the accessing code may be preempted.
- * A driver that polls a register without sleeping would otherwise wait for ever for a card whose
- * thread needs this processor.
+ * If it may not be preempted, the card may do its work here.  A driver that polls a register without
+ * sleeping would otherwise wait for ever for a card whose thread needs this processor.
  */
-static void give_way(const struct pt_regs *regs)
+static void give_way(const struct pt_regs *regs, phys_addr_t where)
 {
-	if (!need_resched() || !(regs->flags & X86_EFLAGS_IF) || preempt_count())
+	if (!(regs->flags & X86_EFLAGS_IF) || preempt_count()) {
+		tell_card(where);
+		return;
+	}
+	if (!need_resched())
 		return;
 	local_irq_enable();
 	cond_resched();
@@ -240,7 +256,7 @@ static int our_kernel_fault(struct pt_regs *regs, int number, unsigned long erro
 	if (!where || access_at(where, address, regs, false))
 		ret = original(regs, number, error, address);
 	else
-		give_way(regs);
+		give_way(regs, where);
 	iprobe_done(&kernel_probe);
 	return ret;
 }

@@ -48,6 +48,8 @@ struct vpcib_bar {
  * @peek: like a load of the register that begins at @offset, but without side effects.
  *   Returns the register's size in bytes, or 0 if no register begins there.  Called in the same
  *   context as @load.
+ * @spun: called after an access by the kernel where it can't be preempted, without the card's lock.
+ *   A driver may poll there.  May be NULL.
  * @stop: called after the card was removed from the bus; may sleep
  */
 struct vpcib_kind {
@@ -68,6 +70,7 @@ struct vpcib_kind {
 	void (*store)(struct vpcib_card *card, u32 bar, u32 offset, u64 value,
 		      u32 bytes);
 	u32 (*peek)(struct vpcib_card *card, u32 bar, u32 offset, u64 *value);
+	void (*spun)(struct vpcib_card *card);
 	void (*stop)(struct vpcib_card *card);
 
 	/* private */

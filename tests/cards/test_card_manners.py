@@ -13,6 +13,7 @@ from understudy_devices.cards.journal import (
     ABSENT,
     NOT_DECODED,
     NOT_MASTER,
+    SPURIOUS,
     STALE,
     WRONG_DIRECTION,
     Context,
@@ -118,6 +119,43 @@ def test_a_handler_that_has_worked_and_says_none() -> None:
     assert rules(BOUND, RAISED, HANDLING, NONE) == []
     other = {**ACKNOWLEDGED, "cpu": 1}
     assert rules(BOUND, RAISED, HANDLING, other, NONE) == []
+
+
+def test_a_handler_that_claims_what_others_interrupt_for() -> None:
+    """A reason that comes meanwhile is the card's own."""
+    shared = {**HANDLING, "flags": SPURIOUS}
+    assert rules(BOUND, shared, HANDLED) == [("IRQ_HANDLED for nothing", 2)]
+    assert rules(BOUND, shared, NONE, HANDLING, HANDLED) == []
+    assert rules(BOUND, shared, RAISED, HANDLED) == []
+    assert rules(BOUND, shared, {**HANDLED, "cpu": 1}, NONE) == []
+
+
+def test_a_read_modify_write_that_clears_status_bits() -> None:
+    """To acknowledge what was read, or to write zeros there, is right."""
+    status = next(one for one in ZACH1.registers if one.name == "STATUS")
+    clearing, other = (
+        next(one for one in status.fields if (one.access == "w1c") == clears)
+        for clears in (True, False)
+    )
+    fields = tuple(
+        one.model_copy(update={"access": "rw"}) if one == other else one for one in status.fields
+    )
+    changed = status.model_copy(update={"fields": fields})
+    registers = tuple(changed if one == status else one for one in ZACH1.registers)
+    card = ZACH1.model_copy(update={"registers": registers})
+    seen, extra = clearing.bits.mask, other.bits.mask
+
+    def found(*lines: Line) -> list[tuple[str, int]]:
+        mistakes = findings.found(card, journaled(BOUND, *lines), whole=False)
+        return [(one.rule, one.number) for one in mistakes]
+
+    loaded = access(What.LOAD, seen)
+    assert found(loaded, access(What.STORE, seen | extra)) == [("read-modify-write clears", 2)]
+    assert found(loaded, access(What.STORE, seen)) == []
+    assert found(loaded, access(What.STORE, extra)) == []
+    assert found(access(What.LOAD, 0), access(What.STORE, seen | extra)) == []
+    in_handler = access(What.STORE, seen | extra, context=Context.HARD_INTERRUPT)
+    assert found(loaded, in_handler) == []
 
 
 def test_a_register_is_accessed_whole() -> None:

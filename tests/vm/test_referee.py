@@ -4,6 +4,7 @@ pass without findings (tests/broken_drivers.py).
 """
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from guests import group
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.paths import cards_dir
 from understudy_devices.cli.card import command
+from understudy_devices.platforms.vm import card_modules, packages
 from understudy_devices.referee import run
 
 pytestmark = group("referee")
@@ -164,6 +166,57 @@ def test_folders_that_are_no_driver(tmp_path: Path) -> None:
     (tmp_path / "Kbuild").write_text("obj-m := a.o\nobj-m += b.o\n")
     with pytest.raises(UserError, match="must name one module"):
         run.prepared(CARD, tmp_path)
+
+
+def test_raw_pointers_in_the_source(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are found by sparse; without sparse, the referee says so."""
+    source = folder / "raw.c"
+    lines = {
+        "static void start_next(struct zach1 *zach1)\n{\n": "\tvoid *plain = zach1->registers;\n",
+        "u32 value, next;\n": "\tu32 first = *user;\n",
+    }
+    text = REFERENCE.read_text()
+    for place, line in lines.items():
+        text = text.replace(place, place + line)
+    source.write_text(text)
+    subject = run.prepared(CARD, source)
+    texts = [one.text for one in subject.mistakes]
+    assert len(texts) == 2
+    assert all(one.rule == "raw pointer" for one in subject.mistakes)
+    assert re.match(r"raw\.c:\d+: .*different address spaces", texts[0])
+    assert re.match(r"raw\.c:\d+: dereference of noderef", texts[1])
+    assert run.prepared(CARD, REFERENCE).mistakes == ()
+    assert not any("sparse" in text for text in subject.unchecked)
+    assert any("CONFIG_PROVE_LOCKING" in text for text in subject.unchecked)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    kernel = packages.fetch_kernel()
+    assert card_modules.raw_pointers(kernel, source, subject.card) is None
+
+
+def test_a_built_module(folder: Path) -> None:
+    """It is used as it is, if it is for the kernel; its file has the module's name."""
+    source = folder / "mine.c"
+    source.write_text(REFERENCE.read_text())
+    built = run.prepared(CARD, source).driver
+    module = folder / "mine.ko"
+    module.write_bytes(built.read_bytes())
+    subject = run.prepared(CARD, module)
+    assert subject.driver == module
+    assert any("the driver's source" in text for text in subject.unchecked)
+    renamed = folder / "yours.ko"
+    renamed.write_bytes(built.read_bytes())
+    with pytest.raises(UserError, match=r"called 'mine': rename it to mine\.ko"):
+        run.prepared(CARD, renamed)
+    other = re.sub(rb"vermagic=\d+", b"vermagic=9", built.read_bytes())
+    module.write_bytes(other)
+    with pytest.raises(UserError, match=r"built for the kernel '9\..*but the VM's is '\d+\."):
+        run.prepared(CARD, module)
+    for cut in (b"", b"\x7fELF", built.read_bytes()[:1000], b"#include"):
+        module.write_bytes(cut)
+        with pytest.raises(UserError, match=r"ELF file"):
+            run.prepared(CARD, module)
 
 
 @pytest.mark.parametrize(("name", "reason"), [("driver.h", "one C file"), ("none.c", "No such")])

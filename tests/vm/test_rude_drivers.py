@@ -15,7 +15,7 @@ from understudy_devices.cards.register_log import lines
 from understudy_devices.referee import run
 
 pytestmark = group("referee")
-TOGETHER = ("keeps_region", "keeps_mapping", "says_none", "copies_locked")
+TOGETHER = ("keeps_region", "keeps_mapping", "says_none", "copies_locked", "copies_too_much")
 """Mistakes that a driver can make at once, which the quick tests include."""
 
 
@@ -32,7 +32,7 @@ def rules(outcome: run.Outcome) -> set[str]:
     return {finding.rule for finding in outcome.findings}
 
 
-def test_four_mistakes_at_once(tmp_path: Path) -> None:
+def test_five_mistakes_at_once(tmp_path: Path) -> None:
     """Each has its own name, and the kernel's log has the details."""
     edits = tuple(edit for name in TOGETHER for edit in WRONG[name].edits)
     outcome = ran(tmp_path, Rude(None, edits))

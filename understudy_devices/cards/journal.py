@@ -47,6 +47,8 @@ class Misuse(IntEnum):
     KEEPS_REGION = 1
     KEEPS_MAPPING = 2
     KEEPS_INTERRUPT = 3
+    COPIES_PAST_END = 4
+    MAPS_PAST_END = 5
 
 
 class Context(IntEnum):
@@ -92,6 +94,9 @@ WRONG_DIRECTION = 0x20
 """The transfer was refused, since the driver mapped the memory for the other direction."""
 STALE = 0x40
 """The card read what the memory held when the driver mapped or synced it; it has changed since."""
+
+SPURIOUS = 0x80
+"""The handler runs although the card has no reason, as on a line that cards share."""
 
 Journal = NDArray[np.void]
 

@@ -36,9 +36,10 @@ def _cpus(context: click.Context, option: click.Parameter, text: str) -> tuple[i
 @click.option(
     "--driver",
     required=True,
-    metavar="FILE.c|FOLDER",
+    metavar="FILE.c|FILE.ko|FOLDER",
     type=click.Path(path_type=Path),
-    help="The driver; it may include headers beside it. A folder: all its C files, or its Kbuild.",
+    help="The driver; it may include headers beside it. A folder: all its C files, or its Kbuild. "
+    "FILE.ko: a built module.",
 )
 @click.option(
     "--exercise",
@@ -97,11 +98,12 @@ def test(
         if out:
             _keep(card, outcome, out)
     if as_json:
-        click.echo(json.dumps(_as_json(card, driver, outcomes), indent=2))
+        click.echo(json.dumps(_as_json(subject, driver, outcomes), indent=2))
     else:
         for outcome in outcomes:
             for line in told(outcome):
                 click.echo(plain(line))
+        click.echo(f"not looked for: {'; '.join(subject.unchecked) or 'nothing'}")
         if any(outcome.findings for outcome in outcomes):
             click.echo(f"again: {_again(name, driver, exercise, cpus, seed)}")
     return EXIT_FAILED if any(outcome.findings for outcome in outcomes) else 0
@@ -136,11 +138,12 @@ def _each_rule(findings: tuple[Finding, ...], begin: str) -> Iterator[str]:
         yield f"{begin}{rule}{again}: first at access {first.number}: {first.text}"
 
 
-def _as_json(card: Card, driver: Path, outcomes: list[run.Outcome]) -> dict[str, Any]:
+def _as_json(subject: run.Subject, driver: Path, outcomes: list[run.Outcome]) -> dict[str, Any]:
     return {
-        "card": card.name,
+        "card": subject.card.name,
         "driver": str(driver),
         "passed": not any(outcome.findings for outcome in outcomes),
+        "not_looked_for": list(subject.unchecked),
         "runs": [
             {
                 "cpus": outcome.setting.cpus,

@@ -10,25 +10,29 @@ from understudy_devices.cards.journal import (
     ABSENT,
     NOT_DECODED,
     NOT_MASTER,
+    SPURIOUS,
     STALE,
     WRONG_DIRECTION,
     Context,
     Misuse,
     What,
 )
+from understudy_devices.cards.model import Register
 from understudy_devices.cards.shadow import Part
 from understudy_devices.referee.events import Event, Finding, Rule, Run, acknowledges
 
 COMMAND = 4
 """Offset of the command register in the configuration space."""
 MASTER = 0x4
-RETURNED_NONE = 1
-"""The value of a HANDLED record: IRQ_NONE, plus 1."""
+RETURNED_NONE, RETURNED_HANDLED = 1, 2
+"""Values of a HANDLED record: IRQ_NONE and IRQ_HANDLED, plus 1."""
 MISUSES = {
     Misuse.SLEEPS: "sleeping in atomic context",
     Misuse.KEEPS_REGION: "region not released",
     Misuse.KEEPS_MAPPING: "BAR mapping leaked",
     Misuse.KEEPS_INTERRUPT: "interrupt not freed",
+    Misuse.COPIES_PAST_END: "copy past the end",
+    Misuse.MAPS_PAST_END: "mapping past the end",
 }
 
 
@@ -129,6 +133,50 @@ def none_after_work(run: Run) -> Iterator[Finding]:
                     cleared[event.cpu] = status
 
 
+def handled_nothing(run: Run) -> Iterator[Finding]:
+    """A handler on a shared line claims an interrupt of another card (IRQ_HANDLED)."""
+    spurious: dict[int, bool] = {}  # whether nothing was raised for the handler on a processor
+    for event in run.events:
+        if event.what == What.HANDLING:
+            spurious[event.cpu] = bool(event.flags & SPURIOUS)
+        elif event.what == What.RAISED and event.value:
+            spurious.clear()
+        elif event.what == What.HANDLED and spurious.pop(event.cpu, False):
+            if event.value != RETURNED_HANDLED:
+                continue
+            text = "the handler returns IRQ_HANDLED, and the card has not interrupted"
+            yield Finding("IRQ_HANDLED for nothing", event.number, text)
+
+
+def clears_unseen(run: Run) -> Iterator[Finding]:
+    """A read-modify-write of a register also clears status bits of interrupts: the driver changes
+    other bits, and writes back the ones that it has read.
+
+    Reported only outside of handlers, where the handler still waits for the cleared bits.
+    """
+    loaded: dict[tuple[int, str], int] = {}
+    for event in run.events:
+        if event.absent or event.context != Context.KERNEL:
+            continue
+        for part in event.parts:
+            name = part.register.name
+            clearing = _mask(part.register, "w1c")
+            if event.what == What.LOAD:
+                loaded[event.pid, name] = part.value
+            elif event.what == What.STORE:
+                value = loaded.pop((event.pid, name), 0)
+                seen, stored = value & clearing, part.value & clearing
+                changed = (value ^ part.value) & part.lanes & _mask(part.register, "rw", "w1s")
+                if seen and seen == stored and changed:
+                    text = f"{name}: {seen:#x} was read, and is written back with other changes"
+                    yield Finding("read-modify-write clears", event.number, text)
+
+
+def _mask(register: Register, *accesses: str) -> int:
+    """Return the bits of the fields with one of these accesses."""
+    return sum(one.bits.mask for one in register.fields if one.access in accesses)
+
+
 def wrong_width(run: Run) -> Iterator[Finding]:
     """An access covers a part of a register, or several registers; the manual forbids both.
 
@@ -167,6 +215,8 @@ RULES: tuple[Rule, ...] = (
     not_synced,
     refused_card,
     none_after_work,
+    handled_nothing,
+    clears_unseen,
     wrong_width,
     misused,
 )

@@ -10,7 +10,7 @@ removed, and unloaded.
 import random
 import re
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,12 +19,15 @@ from understudy_devices.base.programs import compiled_for_guest
 from understudy_devices.cards import specification
 from understudy_devices.cards.journal import Journal, Kept
 from understudy_devices.cards.model import Card
+from understudy_devices.platforms import guest_programs
 from understudy_devices.platforms.vm import card_modules, card_programs, machine, packages, qemu
 from understudy_devices.referee.events import DETAILS, Finding
 from understudy_devices.referee.findings import found, noted
 from understudy_devices.referee.recording import Recording
+from understudy_devices.referee.requests import candidates, packed
 
 EXERCISE_SECONDS = 120
+HOSTILE_SECONDS = 300
 LOADING_SECONDS = 15
 REMOVED_AFTER_SECONDS = (0.1, 1.0)
 """The card is removed this long after the second exercise has begun, at least and at most."""
@@ -34,6 +37,9 @@ COMPLAINT = re.compile(
     r"\bWARNING\b|\bBUG\b|Oops|Call Trace|INFO: |general protection|refcount_t|did not free|"
     r"is not answered|still maps"
 )
+PAST_END = "copy past the end"
+TOO_LONG = re.compile(r"usercopy: Kernel memory \w+ attempt|__copy_overflow")
+"""The kernel refuses to copy more than the memory has."""
 DEATHS = {
     "sleeping in atomic context": re.compile(r"a driver sleeps where it must not"),
     # A page of the process is there, and yet the kernel may not access it (SMAP).
@@ -41,11 +47,27 @@ DEATHS = {
         r"page fault for address: 0000[0-7]\w{11} .*#PF: error_code\(\w+\) - permissions violation",
         re.DOTALL,
     ),
+    PAST_END: TOO_LONG,
     "deadlock": re.compile(r"is stuck in \S*spin_lock"),
     "the kernel hangs": re.compile(r"is stuck|did not end within"),
     "the kernel died": re.compile(r"panic|Oops|BUG"),
 }
-STEPS = {1: "loading", 2: "exercise", 3: "unloading", 4: "loading again", 5: "hot removal"}
+WAITS = re.compile(r"(?:it waits without end|when its process is killed): (.+)")
+"""A process that waits in the driver, and its stack, as the guest prints it."""
+KERNEL_CHECKS = {
+    "CONFIG_PROVE_LOCKING": "the order of locks",
+    "CONFIG_DEBUG_ATOMIC_SLEEP": "calls outside the referee's list that may sleep",
+    "CONFIG_DMA_API_DEBUG": "the kernel's own checks of DMA calls",
+    "CONFIG_KASAN": "the bounds and the lifetime of the driver's own memory",
+}
+STEPS = {
+    1: "loading",
+    2: "exercise",
+    3: "unloading",
+    4: "loading again",
+    5: "hot removal",
+    6: "hostile exercise",
+}
 
 Notify = Callable[[str], None]
 
@@ -70,6 +92,10 @@ class Subject:
     driver: Path
     exercise: Path | None
     """A shell script or a program; None: the driver is only loaded and unloaded."""
+    mistakes: tuple[Finding, ...] = ()
+    """Those that the driver's source shows."""
+    unchecked: tuple[str, ...] = ()
+    """What nobody looks for on this machine and with this kernel."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +126,7 @@ def script(driver: Path, setting: Setting) -> str:
     Each processor reports progress as long as it works, so that a hang is noticed.
     """
     masks = " ".join(f"{1 << cpu:x}" for cpu in range(setting.cpus))
+    stem = _module(driver)
     moment = random.Random(setting.seed).uniform(*REMOVED_AFTER_SECONDS)
     return f"""
 pulse() {{
@@ -109,6 +136,18 @@ pulse() {{
 		done
 	done
 }}
+# Names a process that waits in the driver, with its stack.
+stuck() {{
+	for process in /proc/[0-9]*; do
+		frames=$(sed 's,^\\[<0>\\] ,,' $process/stack 2> /tmp/said)
+		case "$frames" in
+		*"[{stem}]"*)
+			echo "it waits without end:" $frames
+			return 0 ;;
+		esac
+	done
+	return 1
+}}
 # within STEP SECONDS COMMAND: a command that does not return in time is left behind.
 within() {{
 	step=$1 tries=$(($2 * 10))
@@ -117,7 +156,7 @@ within() {{
 	( "$@"; echo $? > /tmp/ending; mv /tmp/ending /tmp/ended ) &
 	until [ -e /tmp/ended ]; do
 		tries=$((tries - 1))
-		[ $tries -gt 0 ] || {{ echo "it does not return: $*"; exit $step; }}
+		[ $tries -gt 0 ] || {{ stuck || echo "it does not return: $*"; exit $step; }}
 		sleep 0.1
 	done
 	return $(cat /tmp/ended)
@@ -143,6 +182,13 @@ exercised() {{
 		sleep 0.1
 	done
 }}
+# The devices that the driver has made, which were not there before it.
+devices() {{
+	for device in /sys/dev/char/*; do
+		grep -qxF "${{device##*/}}" /tmp/before ||
+			sed -n 's,^DEVNAME=,/dev/,p' "$device/uevent"
+	done
+}}
 # Another processor than the one that gets the signal may hang. So all processors print their
 # stacks, and are stopped at once.
 echo 64 > /proc/sys/kernel/panic_print
@@ -150,8 +196,10 @@ echo 1 > /sys/module/kernel/parameters/crash_kexec_post_notifiers
 pulse &
 insmod /card.ko || exit 99
 [ -e /dev/vgpu0 ] && vcd --card /dev/vgpu0 &
+ls /sys/dev/char > /tmp/before
 load 1
 within 2 {EXERCISE_SECONDS} /bin/exercise || exit 2
+within 6 {HOSTILE_SECONDS} /bin/hostile {setting.seed} /requests $(devices) || exit 6
 unload 3
 load 4
 ( /bin/exercise > /dev/null 2>&1; : > /tmp/exercised ) &
@@ -187,6 +235,8 @@ def run(
         {
             "card.ko": subject.card_module,
             subject.driver.name: subject.driver,
+            "requests": packed(candidates(subject.driver.read_bytes())),
+            "bin/hostile": compiled_for_guest(guest_programs.program("hostile")),
             "bin/exercise": subject.exercise or "#!/bin/sh\n",
             "bin/vcd": compiled_for_guest(card_programs.vcd(subject.card)),
             "bin/draw_triangles": compiled_for_guest(card_programs.draw_triangles(subject.card)),
@@ -201,10 +251,11 @@ def run(
         return _died(subject, setting, error, recording.kept())
     accesses, missed = recording.kept()
     log = result.out["dmesg"].decode(errors="replace")
-    findings = [*found(subject.card, accesses, not missed, log), *_complaints(log)]
+    findings = [*subject.mistakes, *found(subject.card, accesses, not missed, log)]
+    findings += _complaints(log)
     if result.exit_code:
         step = STEPS.get(result.exit_code, f"exit code {result.exit_code}")
-        findings.append(Finding(f"{step} failed", len(accesses), _last(result.console)))
+        findings.append(_failed(step, len(accesses), subject.driver, _last(result.console)))
     notes = tuple(noted(accesses))
     return Outcome(setting, tuple(findings), notes, accesses, missed, log)
 
@@ -216,22 +267,38 @@ def _died(subject: Subject, setting: Setting, error: RunFailed, journal: Kept) -
     rule = next((rule for rule, words in DEATHS.items() if words.search(text)), None)
     if rule is None:
         raise error
-    stem = subject.driver.stem.replace("-", "_")
+    stem = _module(subject.driver)
     frames = re.findall(rf"\b(\w+\+0x[0-9a-f]+)/0x[0-9a-f]+ \[{stem}\]", text)
     where = f" (in {' from '.join(dict.fromkeys(frames))})" if frames else ""
     first = text.partition("; its last words")[0]
-    findings = found(subject.card, journal.accesses, whole=False, log=text)
+    findings = [*subject.mistakes]
+    findings += found(subject.card, journal.accesses, whole=False, log=text)
     if rule not in {finding.rule for finding in findings}:
         findings.append(Finding(rule, len(journal.accesses), f"{first}{where}"))
     notes = tuple(noted(journal.accesses))
     return Outcome(setting, tuple(findings), notes, journal.accesses, journal.missed, text)
 
 
+def _failed(step: str, number: int, driver: Path, text: str) -> Finding:
+    """Return the finding about a step that failed: the console's last line says why."""
+    waits = WAITS.search(text)
+    frames, module, _ = (waits[1] if waits else "").rpartition(f"[{_module(driver)}]")
+    if not module:
+        return Finding(f"{step} failed", number, text)
+    return Finding("wait without a time-out", number, f"{step}: nothing ends {frames}{module}")
+
+
+def _module(driver: Path) -> str:
+    """Return the name that the kernel gives to a module's file."""
+    return driver.stem.replace("-", "_")
+
+
 def _complaints(log: str) -> list[Finding]:
     lines = [
         line for line in log.splitlines() if COMPLAINT.search(line) and not DETAILS.search(line)
     ]
-    return [Finding("the kernel complains", 0, lines[0])] if lines else []
+    rule = PAST_END if any(TOO_LONG.search(line) for line in lines) else "the kernel complains"
+    return [Finding(rule, 0, lines[0])] if lines else []
 
 
 def _last(console: str) -> str:
@@ -248,9 +315,23 @@ def prepared(name: str, source: Path, exercise: Path | None = None) -> Subject:
     kernel = packages.fetch_kernel()
     own = specification.file_of(name).parent / "drivers" / f"{card.name}_exercise"
     program = exercise or (own if own.exists() else None)
+    driver = card_modules.driver(kernel, source, card)
+    raw = card_modules.raw_pointers(kernel, source, card)
     return Subject(
         card,
         card_modules.card(kernel, name),
-        card_modules.driver(kernel, source, card),
+        driver,
         program and card_programs.exercise(program, source, card),
+        tuple(Finding("raw pointer", 0, text) for text in raw or ()),
+        tuple(_unchecked(kernel, source, raw is not None)),
     )
+
+
+def _unchecked(kernel: packages.Kernel, source: Path, has_pointers: bool) -> Iterator[str]:
+    """Yield what nobody looks for, and what it takes."""
+    if not has_pointers:
+        why = "the driver's source" if source.suffix == ".ko" else "apt-get install sparse"
+        yield f"raw pointers to registers and processes ({why})"
+    for option, what in KERNEL_CHECKS.items():
+        if not kernel.has(option):
+            yield f"{what} (a kernel with {option})"

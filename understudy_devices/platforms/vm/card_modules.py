@@ -2,11 +2,12 @@
 """The modules of virtual cards and of their drivers."""
 
 import re
+import shutil
 from pathlib import Path
 
-from understudy_devices.base import sandbox, sources
+from understudy_devices.base import elf, sandbox, sources
 from understudy_devices.base.errors import NotCompiled, UserError
-from understudy_devices.base.plain import quoted
+from understudy_devices.base.plain import plain, quoted
 from understudy_devices.cards import specification
 from understudy_devices.cards.header import header
 from understudy_devices.cards.model import Card
@@ -18,10 +19,17 @@ from understudy_devices.platforms.vm.modules import (
     base,
     base_modules,
     built,
+    checked,
     made,
 )
 from understudy_devices.platforms.vm.packages import Kernel
 
+RAW_POINTER = re.compile(
+    r"^([\w.-]+:\d+):\d+: warning: ((?:.*different address spaces|.*removes address space"
+    r"|dereference of noderef).*)",
+    re.MULTILINE,
+)
+"""A warning of sparse about a file in the driver's folder."""
 PLAIN_CARD = """\
 #include "../kernel/vgpu/device.h"
 #include "{name}_table.h"
@@ -66,7 +74,7 @@ def card(kernel: Kernel, name: str | Path) -> Path:
 
 def driver(kernel: Kernel, source: Path, card: Card) -> Path:
     """Build the module of a card's driver: from one C file and the headers in the same folder, or
-    from a folder of C files.
+    from a folder of C files.  A built module, NAME.ko, is used as it is.
 
     A folder may have a Kbuild file, which names the module; without it, the module has the folder's
     name and consists of all its C files.  The only header of the project that the driver can
@@ -74,11 +82,12 @@ def driver(kernel: Kernel, source: Path, card: Card) -> Path:
 
     UserError with the compiler's messages if it does not compile.
     """
-    name, files = _folder(source) if source.is_dir() else _file(source)
+    if source.suffix == ".ko":
+        return _built_module(kernel, source, card)
+    name, files = _parts(source, card)
     if not re.fullmatch(r"[\w-]+", name, re.ASCII) or name in _taken(kernel, card):
         kind = "folder, or the module in its Kbuild" if source.is_dir() else "file"
         raise UserError(f"{source}: a module can't be called {name!r}: rename the {kind}")
-    files[f"{card.name}_registers.h"] = header(card).encode()
     try:
         stranger = sandbox.stranger(source)
         built_in = made(kernel, f"driver-{name}", files, f"{name}.ko", stranger=stranger)
@@ -87,10 +96,60 @@ def driver(kernel: Kernel, source: Path, card: Card) -> Path:
     return built_in / f"{name}.ko"
 
 
+def raw_pointers(kernel: Kernel, source: Path, card: Card) -> list[str] | None:
+    """Return the places where a driver that builds uses a pointer to registers or to a process's
+    memory as an ordinary pointer, or the other way round, as FILE:LINE: reason.
+
+    None if nobody knows: sparse is not installed, or the driver is a built module.
+    """
+    if source.suffix == ".ko" or not shutil.which("sparse"):
+        return None
+    name, files = _parts(source, card)
+    said = checked(kernel, f"driver-{name}", files, stranger=sandbox.stranger(source))
+    return [f"{place}: {text}" for place, text in RAW_POINTER.findall(said)]
+
+
+def _parts(source: Path, card: Card) -> tuple[str, dict[str, bytes]]:
+    """Return the name of a driver's module, and the files that it is built from."""
+    name, files = _folder(source) if source.is_dir() else _file(source)
+    return name, {**files, f"{card.name}_registers.h": header(card).encode()}
+
+
+def _built_module(kernel: Kernel, source: Path, card: Card) -> Path:
+    """Return the path of a module that the user has built; UserError if it can't be loaded."""
+    facts = _facts(source)
+    wanted = _facts(base_modules(kernel)[0])["vermagic"]
+    name, version = facts.get("name", ""), facts.get("vermagic", "")
+    if version != wanted:
+        raise UserError(
+            f"{source}: built for the kernel {plain(version.strip())!r}, but the VM's is "
+            f"{wanted.strip()!r}: build it with make -C {kernel.headers}, or give its source"
+        )
+    if name != source.stem.replace("-", "_"):
+        raise UserError(f"{source}: its module is called {plain(name)!r}: rename it to {name}.ko")
+    if name in _taken(kernel, card):
+        raise UserError(f"{source}: a module can't be called {name!r}: build it with another name")
+    return source.absolute()
+
+
+def _facts(module: Path) -> dict[str, str]:
+    """Return what a module says of itself, as modinfo prints; UserError if it is no module."""
+    try:
+        info = dict(elf.sections(_read(module))).get(".modinfo", b"")
+    except ValueError as error:
+        raise UserError(f"{module}: {error}: name a built module, or a C file") from error
+    if not info:
+        raise UserError(f"{module}: no kernel module: name a built module, or a C file")
+    lines = [line for line in info.decode(errors="replace").split("\0") if "=" in line]
+    return {key: value for key, _, value in (line.partition("=") for line in lines)}
+
+
 def _file(source: Path) -> tuple[str, dict[str, bytes]]:
     """Return the name and the files of a driver of one C file."""
     if source.suffix != ".c":
-        raise UserError(f"{source}: a driver is one C file, NAME.c, or a folder of C files")
+        raise UserError(
+            f"{source}: a driver is one C file, NAME.c, a folder of C files, or a module, NAME.ko"
+        )
     return source.stem, {
         "Kbuild": f"obj-m := {source.stem}.o\n".encode(),
         source.name: _read(source),

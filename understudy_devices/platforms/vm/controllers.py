@@ -22,10 +22,10 @@ class Controller:
 
     disk: its name in the guest. modules: kernel modules and their parameters. devices: arguments
     for QEMU. In parameters and arguments, {bytes}, {mib} and {gib} stand for the size, which is
-    rounded up to a multiple of `unit`. budget: the disk never makes a scheduler pick while it is busy; it
-    accepts --queue-depth requests at the same time, up to `at_once_max`. flushes: the disk can
-    report a write cache, and its flushes then reach the throttle. dividing: the module's parameter
-    that allows partitions; empty if there can be none.
+    rounded up to a multiple of `unit`. budget: the disk never makes a scheduler pick while it is
+    busy; it accepts --queue-depth requests at the same time, up to `at_once_max`. flushes: the disk
+    can report a write cache, and its flushes then reach the throttle. dividing: the module's
+    parameter that allows partitions; empty if there can be none.
     """
 
     name: str

@@ -9,6 +9,7 @@ on paths.
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -23,6 +24,7 @@ from understudy_devices.platforms.vm.packages import Kernel
 KBUILD = "kernel/Kbuild"
 SHARED = "iosched.o"
 EXPORTED = "Module.symvers"
+SAID = "said.txt"
 CARD = "card_"
 """Prefix of a card module's name, followed by the card's name."""
 
@@ -108,6 +110,20 @@ def made(
     return cached_folder(f"modules/{part}-{digest(content)}", make)
 
 
+def checked(kernel: Kernel, part: str, tree: Mapping[str, bytes], *, stranger: str) -> str:
+    """Return what sparse says of a tree that builds, with the tree's own paths."""
+    content = [kernel.folder.name.encode(), b"sparse", *sources.parts(tree)]
+
+    def make(folder: Path) -> None:
+        place = folder / "tree"
+        sources.write(tree, place)
+        done = _kbuild(kernel, place, part, "modules", "C=2", "CHECK=sparse", stranger=stranger)
+        (folder / SAID).write_text(done.stderr.replace(f"{place}/", ""))
+        shutil.rmtree(place)
+
+    return (cached_folder(f"sparse/{part}-{digest(content)}", make) / SAID).read_text()
+
+
 def _looked_through(kernel: Kernel, target: str) -> list[str]:
     """Return arguments of make that turn objtool off for objects that become part of modules.
 
@@ -117,6 +133,19 @@ def _looked_through(kernel: Kernel, target: str) -> list[str]:
 
 
 def _make(kernel: Kernel, tree: Path, part: str, target: str, *, stranger: str) -> None:
+    """Run kbuild; NotCompiled with the compiler's messages if it fails."""
+    done = _kbuild(kernel, tree, part, target, stranger=stranger)
+    if done.returncode:
+        words = done.stderr.replace(f"{tree}/", "").splitlines()
+        messages = [line for line in words if not re.match(r"make(\[\d+\])?:", line)]
+        raise NotCompiled(
+            f"the kernel module {part} does not build", "\n".join((messages or words)[:40])
+        )
+
+
+def _kbuild(
+    kernel: Kernel, tree: Path, part: str, target: str, *further: str, stranger: str
+) -> subprocess.CompletedProcess[str]:
     """Run kbuild so that a module contains neither paths nor debugging information; even a hash of
     the latter would remain in the module.
 
@@ -136,16 +165,11 @@ def _make(kernel: Kernel, tree: Path, part: str, target: str, *, stranger: str) 
         *_looked_through(kernel, target),
         f"KCFLAGS=-g0 -Wno-error {paths}",
         f"-j{os.cpu_count()}",
+        *further,
         target,
     ]
     folders = (kernel.folder, kernel.headers, kernel.private_headers)
-    done = sandbox.compiled(command, tree, "make", stranger=stranger, readable=folders)
-    if done.returncode:
-        words = done.stderr.replace(f"{tree}/", "").splitlines()
-        messages = [line for line in words if not re.match(r"make(\[\d+\])?:", line)]
-        raise NotCompiled(
-            f"the kernel module {part} does not build", "\n".join((messages or words)[:40])
-        )
+    return sandbox.compiled(command, tree, "make", stranger=stranger, readable=folders)
 
 
 # Files in the cache never change, so each is read once per command.

@@ -103,8 +103,11 @@ done
 """
 
 
-def options(folder: Path, *, has_agent: bool = True) -> tuple[str, ...]:
-    """Return the options of `create` for a base whose kernel and user space these are."""
+def options(folder: Path, *, has_agent: bool = True, bus: bool = False) -> tuple[str, ...]:
+    """Return the options of `create` for a base whose kernel and user space these are.
+
+    bus: whether the guest loads the bus of virtual cards; its script of an agent reads slowly.
+    """
     kernel = packages.fetch_kernel()
     initramfs = Initramfs()
     for name in ("bin", "dev", "proc", "run", "sys", "tmp"):
@@ -115,7 +118,9 @@ def options(folder: Path, *, has_agent: bool = True) -> tuple[str, ...]:
     initramfs.file("etc/machine-id", f"{MACHINE_ID}\n")
     if has_agent:
         initramfs.file("bin/agent", AGENT, executable=True)
-    paths = modules.ModuleTree(kernel, []).in_load_order(list(MODULES))
+    more = ["vpcib"] if bus else []
+    tree = modules.ModuleTree(kernel, modules.ours(kernel, more) if bus else [])
+    paths = tree.in_load_order([*MODULES, *more])
     for path in paths:
         initramfs.file(f"modules/{path.name}", path)
     initramfs.file("modules/list", "".join(f"{path.name}\n" for path in paths))

@@ -63,6 +63,7 @@ class Faults:
             "an undo is killed": self.kill_undo,
             "a reset is killed": self.kill_reset,
             "a rebase is killed": self.kill_rebase,
+            "a flatten is killed": self.kill_flatten,
             "the disk is full": self.fill,
         }
 
@@ -182,6 +183,13 @@ class Faults:
     def kill_snapshot(self) -> None:
         self.off()
         self.kill("snapshot", f"s{self.random.randrange(10**9)}")
+
+    def kill_flatten(self) -> None:
+        self.off()
+        team = self.lab.team()
+        if len(changes.snapshots(team)) <= SNAPSHOTS_MAX:
+            changes.take(team, f"f{self.random.randrange(10**9)}")
+        self.kill("flatten")
 
     def kill_undo(self) -> None:
         """The disk is as before, or as at the snapshot, from where the guest counts again."""

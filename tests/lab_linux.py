@@ -106,7 +106,7 @@ done
 def options(folder: Path, *, has_agent: bool = True, bus: bool = False) -> tuple[str, ...]:
     """Return the options of `create` for a base whose kernel and user space these are.
 
-    bus: whether the guest loads the bus of virtual cards; its script of an agent reads slowly.
+    bus: whether the guest has the bus of virtual cards and the throttle; its agent reads slowly.
     """
     kernel = packages.fetch_kernel()
     initramfs = Initramfs()
@@ -118,7 +118,7 @@ def options(folder: Path, *, has_agent: bool = True, bus: bool = False) -> tuple
     initramfs.file("etc/machine-id", f"{MACHINE_ID}\n")
     if has_agent:
         initramfs.file("bin/agent", AGENT, executable=True)
-    more = ["vpcib"] if bus else []
+    more = ["vpcib", "vpt"] if bus else []
     tree = modules.ModuleTree(kernel, modules.ours(kernel, more) if bus else [])
     paths = tree.in_load_order([*MODULES, *more])
     for path in paths:

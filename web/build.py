@@ -50,7 +50,7 @@ def _build(output: Path) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=output.parent, prefix=f"{output.name}-") as folder:
         built = Path(folder) / "new"
-        _run(NODE, VITE, "build", "--outDir", built)
+        _run(NODE, VITE, "build", "--outDir", built, "--emptyOutDir")
         if output.exists():
             output.rename(Path(folder) / "old")  # a studio that serves it misses files for moments
         built.rename(output)
@@ -59,7 +59,16 @@ def _build(output: Path) -> None:
 def _build_views() -> None:
     """Write the script, the style and the content security policy that allows them."""
     with TemporaryDirectory() as folder:
-        _run(NODE, VITE, "build", "--config", "vite.single.config.ts", "--outDir", folder)
+        _run(
+            NODE,
+            VITE,
+            "build",
+            "--config",
+            "vite.single.config.ts",
+            "--emptyOutDir",
+            "--outDir",
+            folder,
+        )
         script = (Path(folder) / "views.iife.js").read_text(encoding="utf-8").strip()
         style = (Path(folder) / "views.css").read_text(encoding="utf-8").strip()
     if "</script" in script or "</style" in style:

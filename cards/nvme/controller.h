@@ -114,6 +114,7 @@ struct nvme_controller {
 
 	u32 features[16];
 	struct nvme_namespace namespaces[NVME_NAMESPACES];
+	u32 nr_namespaces;
 	u8 *data;
 	__le64 *list;
 	struct nvme_fault fault;
@@ -162,7 +163,8 @@ static inline struct nvme_namespace *nvme_namespace(struct nvme_controller *cont
 {
 	u32 id = le32_to_cpu(nsid);
 
-	return id && id <= NVME_NAMESPACES ? &controller->namespaces[id - 1] : NULL;
+	return id && id <= controller->nr_namespaces ? &controller->namespaces[id - 1]
+						     : NULL;
 }
 
 #endif

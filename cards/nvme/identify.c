@@ -39,7 +39,7 @@ static void describe_controller(struct nvme_controller *controller)
 	id->cctemp = cpu_to_le16(353);
 	id->sqes = ENTRY_SIZES(NVME_NVM_IOSQES);
 	id->cqes = ENTRY_SIZES(NVME_NVM_IOCQES);
-	id->nn = cpu_to_le32(NVME_NAMESPACES);
+	id->nn = cpu_to_le32(controller->nr_namespaces);
 	id->oncs = cpu_to_le16(NVME_CTRL_ONCS_COMPARE | NVME_CTRL_ONCS_DSM |
 			       NVME_CTRL_ONCS_WRITE_ZEROES);
 	id->vwc = NVME_CTRL_VWC_PRESENT;
@@ -76,7 +76,7 @@ static void list_namespaces(struct nvme_controller *controller, u32 after)
 	__le32 *list = (__le32 *)controller->data;
 	u32 number;
 
-	for (number = 1; number <= NVME_NAMESPACES; number++) {
+	for (number = 1; number <= controller->nr_namespaces; number++) {
 		if (number > after)
 			*list++ = cpu_to_le32(number);
 	}

@@ -8,14 +8,20 @@ static unsigned int megabytes = 64;
 module_param(megabytes, uint, 0444);
 MODULE_PARM_DESC(megabytes, "size of each namespace in MiB, 1 to 1048576");
 
+static unsigned int namespaces = NVME_NAMESPACES;
+module_param(namespaces, uint, 0444);
+MODULE_PARM_DESC(namespaces, "1: only the namespace with sectors of 512 bytes; 2: both");
+
 static const u32 shifts[NVME_NAMESPACES] = { 9, 12 };
 
 int media_init(struct nvme_controller *controller)
 {
 	u32 i;
 
-	if (!megabytes || megabytes > 1u << 20)
+	if (!megabytes || megabytes > 1u << 20 || !namespaces ||
+	    namespaces > NVME_NAMESPACES)
 		return -EINVAL;
+	controller->nr_namespaces = namespaces;
 	for (i = 0; i < NVME_NAMESPACES; i++) {
 		struct nvme_namespace *space = &controller->namespaces[i];
 

@@ -25,9 +25,15 @@ PROGRAMS = {
 }
 SCENARIO = """
 ready() { for _ in $(seq 100); do [ -e "$1" ] && return; sleep 0.1; done; fail "no $1"; }
-ready /dev/nvme0n2
+# Kernels from 6.11 on look for all namespaces at once, so either may be the first that is there.
+name() { # of both namespaces, when there are both
+	ready /dev/nvme0n1 && ready /dev/nvme0n2
+	small=/dev/nvme0n1 large=/dev/nvme0n2
+	[ $(cat /sys/block/nvme0n1/nsid) = 1 ] || { small=/dev/nvme0n2 large=/dev/nvme0n1; }
+}
+name
 nvme id-ctrl /dev/nvme0 -o json > /out/id-ctrl.json || fail id-ctrl
-nvme id-ns /dev/nvme0n2 -o json > /out/id-ns.json || fail id-ns
+nvme id-ns $large -o json > /out/id-ns.json || fail id-ns
 nvme list-ns /dev/nvme0 > /out/list-ns || fail list-ns
 nvme smart-log /dev/nvme0 -o json > /out/smart.json || fail smart-log
 nvme error-log /dev/nvme0 > /out/errors || fail error-log
@@ -36,28 +42,30 @@ nvme get-feature /dev/nvme0 -f 7 > /out/queues || fail get-feature
 nvme show-regs /dev/nvme0 > /out/registers || true
 grep nvme /proc/interrupts > /out/interrupts
 lspci -vv -s 10000:00:00.0 > /out/lspci
-for one in 1 2; do
-	mkfs.ext4 -q /dev/nvme0n$one || fail "mkfs $one"
-	mkdir -p /mnt$one && mount -t ext4 /dev/nvme0n$one /mnt$one || fail "mount $one"
+for disk in $small $large; do
+	one=$(cat /sys/block/${disk##*/}/nsid)
+	mkfs.ext4 -q $disk || fail "mkfs $one"
+	mkdir -p /mnt$one && mount -t ext4 $disk /mnt$one || fail "mount $one"
 	head -c 9000000 /dev/urandom > /mnt$one/file
 	sha256sum < /mnt$one/file > /out/sum$one && umount /mnt$one
 done
 put 1 /sys/class/nvme/nvme0/reset_controller
-ready /dev/nvme0n2
-for one in 1 2; do
-	mount -t ext4 -o ro /dev/nvme0n$one /mnt$one || fail "mount again $one"
+name
+for disk in $small $large; do
+	one=$(cat /sys/block/${disk##*/}/nsid)
+	mount -t ext4 -o ro $disk /mnt$one || fail "mount again $one"
 	sha256sum < /mnt$one/file > /out/again$one && umount /mnt$one
 done
-fio --name=verified --filename=/dev/nvme0n1 --rw=randrw --bsrange=512-256k --iodepth=16 \\
+fio --name=verified --filename=$small --rw=randrw --bsrange=512-256k --iodepth=16 \\
 	--ioengine=libaio --direct=1 --size=32M --verify=crc32c --verify_fatal=1 \\
 	--numjobs=1 > /out/fio 2>&1 || fail "fio: $(cat /out/fio)"
-blkdiscard /dev/nvme0n1 || nvme dsm /dev/nvme0n1 -d -s 0 -b 65536 || fail discard
-head -c 65536 /dev/nvme0n1 | tr -d '\\000' | wc -c > /out/after-discard
+blkdiscard $small || nvme dsm $small -d -s 0 -b 65536 || fail discard
+head -c 65536 $small | tr -d '\\000' | wc -c > /out/after-discard
 nvme admin-passthru /dev/nvme0 -o 0xc0 -n 1 --cdw10=80 --cdw12=0x281 --cdw13=1 > /dev/null \\
 	|| fail 'make a fault'
-nvme read /dev/nvme0n1 -s 80 -z 512 -d /sector 2> /out/read && fail 'no error'
-nvme read /dev/nvme0n1 -s 80 -z 512 -d /sector 2> /dev/null || fail 'an error again'
-dd if=/dev/zero of=/dev/nvme0n2 bs=4096 count=100000 oflag=direct 2> /dev/null &
+nvme read $small -s 80 -z 512 -d /sector 2> /out/read && fail 'no error'
+nvme read $small -s 80 -z 512 -d /sector 2> /dev/null || fail 'an error again'
+dd if=/dev/zero of=$large bs=4096 count=100000 oflag=direct 2> /dev/null &
 load=$!
 sleep 0.3
 put 0 /sys/kernel/vpcib/remove

@@ -107,7 +107,7 @@ CONTROLLERS = {
         Controller(
             "nvme-card",
             "nvme0n1",
-            (("card_nvme", "megabytes={mib}"), ("nvme", "io_queue_depth=2")),
+            (("card_nvme", "namespaces=1 megabytes={mib}"), ("nvme", "io_queue_depth=2")),
             holds_data=True,
             unit=MIB,
         ),

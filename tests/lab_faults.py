@@ -197,8 +197,8 @@ class Faults:
         self.off()
         if len(changes.snapshots(self.lab.team())) > SNAPSHOTS_MAX:
             changes.reset(self.lab.team())  # so that the snapshots can be removed
-            self.largest = 0
             self.off()
+            self.largest = 0
         label, former = f"u{self.random.randrange(10**9)}", self.largest
         changes.take(self.lab.team(), label)
         self.recover()

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's 8250 driver, unmodified, drives the card uart16550, whose output is its input."""
+"""The kernel's 8250 driver, unmodified, drives the card uart16550, whose output is its input.
+
+Below the card, newer kernels have further devices, which have the port.
+"""
 
 import re
 
@@ -11,7 +14,8 @@ from understudy_devices.platforms.vm.machine import Result
 pytestmark = group("uart16550")
 
 SCENARIO = """
-tty=$(basename "$(ls -d /sys/bus/pci/devices/10000:00:00.0/tty/ttyS* | head -1)")
+card=/sys/bus/pci/devices/10000:00:00.0
+tty=$(basename "$(ls -d $card/tty/ttyS* $card/*/*/tty/ttyS* 2> /dev/null | head -1)")
 [ -c "/dev/$tty" ] || fail "no port: $(dmesg | grep -E 'ttyS|serial|10000:00' | tail -12)"
 stty -F /dev/$tty raw -echo 115200 || fail stty
 seq 1 400 > /sent

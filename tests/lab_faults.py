@@ -63,6 +63,7 @@ class Faults:
             "an undo is killed": self.kill_undo,
             "a reset is killed": self.kill_reset,
             "a rebase is killed": self.kill_rebase,
+            "a flatten is killed": self.kill_flatten,
             "the disk is full": self.fill,
         }
 
@@ -183,14 +184,21 @@ class Faults:
         self.off()
         self.kill("snapshot", f"s{self.random.randrange(10**9)}")
 
+    def kill_flatten(self) -> None:
+        self.off()
+        team = self.lab.team()
+        if len(changes.snapshots(team)) <= SNAPSHOTS_MAX:
+            changes.take(team, f"f{self.random.randrange(10**9)}")
+        self.kill("flatten")
+
     def kill_undo(self) -> None:
         """The disk is as before, or as at the snapshot, from where the guest counts again."""
         self.recover()
         self.off()
         if len(changes.snapshots(self.lab.team())) > SNAPSHOTS_MAX:
             changes.reset(self.lab.team())  # so that the snapshots can be removed
-            self.largest = 0
             self.off()
+            self.largest = 0
         label, former = f"u{self.random.randrange(10**9)}", self.largest
         changes.take(self.lab.team(), label)
         self.recover()

@@ -23,6 +23,7 @@ AGENT = r"""#!/bin/sh
 for port in /sys/class/virtio-ports/*; do
 	[ "$(cat $port/name)" = org.qemu.guest_agent.0 ] && exec 3<>/dev/${port##*/}
 done
+touch /tmp/agent
 while :; do
 	if ! IFS= read -r line <&3; then
 		sleep 0.05
@@ -32,6 +33,14 @@ while :; do
 	*guest-sync-delimited*)
 		id=$(echo "$line" | sed 's/.*"id": *\([0-9]*\).*/\1/')
 		printf '\377{"return": %s}\n' "$id" >&3
+		;;
+	*guest-set-time*)
+		time=$(echo "$line" | sed 's/.*"time": *\([0-9]*\).*/\1/')
+		date -s @$((time / 1000000000)) >/dev/null
+		echo '{"error": {"desc": "no hwclock"}}' >&3
+		;;
+	*guest-get-time*)
+		echo "{\"return\": $(date +%s)000000000}" >&3
 		;;
 	*guest-exec-status*)
 		printf '{"return": {"exited": true, "exitcode": %s, ' $code >&3
@@ -62,7 +71,12 @@ while [ ! -e /dev/vda ] || [ ! -e /sys/class/virtio-ports ]; do
 	sleep 0.1
 done
 ifconfig eth0 10.0.2.15
-[ -x /bin/agent ] && setsid agent &
+if [ -x /bin/agent ]; then
+	setsid agent &
+	until [ -e /tmp/agent ]; do
+		sleep 0.1
+	done
+fi
 number=$(head -c 10 /dev/vda | tr -cd 0-9)
 number=${number:-0}
 stty raw -echo
@@ -89,8 +103,11 @@ done
 """
 
 
-def options(folder: Path, *, has_agent: bool = True) -> tuple[str, ...]:
-    """Return the options of `create` for a base whose kernel and user space these are."""
+def options(folder: Path, *, has_agent: bool = True, bus: bool = False) -> tuple[str, ...]:
+    """Return the options of `create` for a base whose kernel and user space these are.
+
+    bus: whether the guest has the bus of virtual cards and the throttle; its agent reads slowly.
+    """
     kernel = packages.fetch_kernel()
     initramfs = Initramfs()
     for name in ("bin", "dev", "proc", "run", "sys", "tmp"):
@@ -101,7 +118,9 @@ def options(folder: Path, *, has_agent: bool = True) -> tuple[str, ...]:
     initramfs.file("etc/machine-id", f"{MACHINE_ID}\n")
     if has_agent:
         initramfs.file("bin/agent", AGENT, executable=True)
-    paths = modules.ModuleTree(kernel, []).in_load_order(list(MODULES))
+    more = ["vpcib", "vpt"] if bus else []
+    tree = modules.ModuleTree(kernel, modules.ours(kernel, more) if bus else [])
+    paths = tree.in_load_order([*MODULES, *more])
     for path in paths:
         initramfs.file(f"modules/{path.name}", path)
     initramfs.file("modules/list", "".join(f"{path.name}\n" for path in paths))

@@ -59,7 +59,16 @@ def _build(output: Path) -> None:
 def _build_views() -> None:
     """Write the script, the style and the content security policy that allows them."""
     with TemporaryDirectory() as folder:
-        _run(NODE, VITE, "build", "--config", "vite.single.config.ts", "--outDir", folder)
+        _run(
+            NODE,
+            VITE,
+            "build",
+            "--config",
+            "vite.single.config.ts",
+            "--emptyOutDir",
+            "--outDir",
+            folder,
+        )
         script = (Path(folder) / "views.iife.js").read_text(encoding="utf-8").strip()
         style = (Path(folder) / "views.css").read_text(encoding="utf-8").strip()
     if "</script" in script or "</style" in style:

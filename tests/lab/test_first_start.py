@@ -2,20 +2,23 @@
 """A first start resumes the machine that was booted once for all, and makes it the team's own."""
 
 import json
+import os
+import random
 import re
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import lab_images
 import lab_linux
 import pytest
-from lab_class import Class
+from lab_class import PATIENCE_SECONDS, Class
 
 from understudy_devices.lab import first_start, memory, overlay
 from understudy_devices.lab.base_image import read
+from understudy_devices.lab.hardware import LOG
 
 pytestmark = pytest.mark.thorough
 
@@ -131,6 +134,43 @@ def test_a_first_start_that_was_killed_begins_anew(tmp_path: Path) -> None:
         lab.do("snapshot", "team01", "one")
         assert not marker.exists()
         assert "team01: booted" in lab.start(), "a clone of a snapshot is no first start"
+
+
+def kill_first_starts(lab: Class, rounds: int, seed: int) -> None:
+    """Kill a first start, or its QEMU, at random instants; the next start gives a VM of its own."""
+    chance = random.Random(seed)
+    known = {lab_linux.MACHINE_ID, ""}
+    for _ in range(rounds):
+        lab.kill()
+        (lab.team().folder / LOG).unlink(missing_ok=True)
+        lab.do("reset", "team01")
+        command = lab.begin()
+        time.sleep(chance.random() * 2)
+        if chance.random() < 0.5:
+            command.send_signal(signal.SIGKILL)
+        else:
+            for process in lab.qemus():
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+        command.communicate(timeout=PATIENCE_SECONDS)
+        again = lab.begin()
+        _, errors = again.communicate(timeout=PATIENCE_SECONDS)
+        assert again.returncode == 0 or "team01 runs already" in errors
+        assert not first_start.is_unfinished(lab.team())
+        assert len(lab.qemus()) == 1
+        if booted_disk(lab):
+            number = identity(lab)[0]
+            assert number not in known
+            known.add(number)
+        else:  # QEMU was killed while it resumed, so the command has booted it
+            lab.wait_for("up 0")
+
+
+@pytest.mark.slow
+def test_a_first_start_is_killed_at_random_instants(tmp_path: Path) -> None:
+    with linux_lab(tmp_path) as lab:
+        lab.do("boot-once")
+        kill_first_starts(lab, rounds=5, seed=1)
 
 
 @pytest.mark.slow

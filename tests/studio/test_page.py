@@ -56,7 +56,7 @@ def check(page: Page) -> None:
 def test_the_first_view_has_figures_and_pictures(page: Page) -> None:
     """Nothing has to be pressed."""
     check(page)
-    expect(page.locator("figure canvas")).to_have_count(21)
+    expect(page.locator("figure canvas")).to_have_count(25)
 
 
 def test_each_choice_changes_the_command_and_the_figures(page: Page) -> None:

@@ -16,6 +16,7 @@ from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.plain import one_line, plain
 from understudy_devices.cli.lab_booted import boot_once
 from understudy_devices.cli.lab_changes import CHANGES
+from understudy_devices.cli.lab_doctor import doctor_command
 from understudy_devices.cli.lab_options import (
     FILE,
     FOLDER,
@@ -26,6 +27,7 @@ from understudy_devices.cli.lab_options import (
     quota_bytes,
     with_kernel,
 )
+from understudy_devices.cli.lab_plug import plug_command
 from understudy_devices.cli.lab_submissions import submissions_command
 from understudy_devices.lab import settings as limits
 from understudy_devices.lab import status as statuses
@@ -341,5 +343,5 @@ def _debian(options: Source, folder: Path) -> Source:
     return debian.build(folder, lambda line: click.echo(f"{line} ...", err=True))
 
 
-for each in (boot_once, submissions_command, *CHANGES):
+for each in (boot_once, doctor_command, plug_command, submissions_command, *CHANGES):
     command.add_command(each)

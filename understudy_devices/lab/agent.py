@@ -11,6 +11,7 @@ import secrets
 import select
 import socket
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,8 @@ class Agent:
             "input-data": base64.b64encode(script.encode()).decode(),
             "capture-output": True,
         }
-        process = self._do("guest-exec", deadline, **words)["pid"]
-        while not (now := self._do("guest-exec-status", deadline, pid=process)).get("exited"):
+        process = self._object("guest-exec", deadline, **words)["pid"]
+        while not (now := self._object("guest-exec-status", deadline, pid=process)).get("exited"):
             time.sleep(POLL_SECONDS)
         output, errors = (
             base64.b64decode(now.get(name, "")).decode(errors="replace")
@@ -83,6 +84,20 @@ class Agent:
             raise NoAnswer(f"a script in the guest has failed: {reason}")
         return output
 
+    def time_ns(self, seconds: float = 10) -> int:
+        """Return the guest's clock, in nanoseconds since 1970; NoAnswer if that fails."""
+        answer = self._do("guest-get-time", time.monotonic() + seconds)
+        if not isinstance(answer, int):
+            raise NoAnswer("its agent does not know the time")
+        return answer
+
+    def set_time(self, meanwhile: Callable[[], None], seconds: float) -> None:
+        """Set the guest's clock to the host's, and call `meanwhile` before the agent answers;
+        NoAnswer if it refuses."""
+        self._send("guest-set-time", time=time.time_ns())
+        meanwhile()
+        self._result("guest-set-time", time.monotonic() + seconds)
+
     def _synchronize(self, deadline: float) -> None:
         """Skip answers to an earlier connection."""
         number = secrets.randbits(31)
@@ -91,19 +106,30 @@ class Agent:
         while self._answer(deadline).get("return") != number:
             pass
 
-    def _do(self, command: str, deadline: float, **arguments: Any) -> dict[str, Any]:
+    def _object(self, command: str, deadline: float, **arguments: Any) -> dict[str, Any]:
+        answer = self._do(command, deadline, **arguments)
+        if not isinstance(answer, dict):
+            raise NoAnswer(f"its agent answers {command} with no object")
+        return answer
+
+    def _do(self, command: str, deadline: float, **arguments: Any) -> Any:
+        self._send(command, **arguments)
+        return self._result(command, deadline)
+
+    def _send(self, command: str, **arguments: Any) -> None:
         words = json.dumps({"execute": command, "arguments": arguments})
         try:
             self._socket.sendall(words.encode() + b"\n")
         except OSError as error:
             raise NoAnswer(f"its agent is gone: {error.strerror or error}") from None
+
+    def _result(self, command: str, deadline: float) -> Any:
         answer = self._answer(deadline)
-        if not isinstance(answer.get("return"), dict):
+        if "return" not in answer:
             refusal = answer.get("error")
             reason = refusal.get("desc") if isinstance(refusal, dict) else None
             raise NoAnswer(f"its agent refuses {command}: {one_line(str(reason))[:WORDS_MAX]}")
-        result: dict[str, Any] = answer["return"]
-        return result
+        return answer["return"]
 
     def _answer(self, deadline: float) -> dict[str, Any]:
         while True:

@@ -103,7 +103,7 @@ def _resume(team: Team, hardware: Hardware, machine: booted.Booted) -> None:
             raise RunFailed("its agent is gone")
         with Agent(team.folder, ANSWER_SECONDS) as connection:
             renewal.renew(connection)
-        _press_enter(team)
+            renewal.set_clock(connection, lambda: _press_enter(team))
         _finish(team)
 
 

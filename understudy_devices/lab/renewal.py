@@ -12,12 +12,14 @@ by itself; `renew` adds numbers of the host.
 
 import secrets
 import time
+from collections.abc import Callable
 
-from understudy_devices.lab.agent import Agent
+from understudy_devices.lab.agent import Agent, NoAnswer
 
 FORGET_SECONDS = 1800
 RENEW_SECONDS = 120
-CLOCK_SECONDS = 10
+CLOCK_SECONDS = 60
+CLOCK_NS_MAX = 1_000_000_000
 GENERATION = "/sys/bus/acpi/drivers/vmgenid"
 RESEED = 0x5207
 """RNDRESEEDCRNG of linux/random.h: use what was written to /dev/urandom from now on."""
@@ -48,19 +50,15 @@ if mkdir /run/understudy-zeroes && mount -t tmpfs -o size=95% none /run/understu
 	umount /run/understudy-zeroes
 	rmdir /run/understudy-zeroes
 fi
-date >/dev/null
-"""
-CLOCK = r"""date -u -s "@$1" >/dev/null 2>&1 || date -u -s "@${1%.*}" >/dev/null
 """
 RENEW = (
-    "set -e\n"
-    + CLOCK
-    + rf"""echo "$3" >/dev/urandom
+    rf"""set -e
+echo "$2" >/dev/urandom
 if [ ! -e {GENERATION} ] && command -v perl >/dev/null; then
 	perl -e 'ioctl(STDIN, {RESEED:#x}, 0)' </dev/urandom
 fi
 if [ -e /etc/machine-id ]; then
-	echo "$2" >/etc/machine-id
+	echo "$1" >/etc/machine-id
 fi
 """
     + r"""(
@@ -87,14 +85,19 @@ def forget(agent: Agent) -> None:
 
 
 def renew(agent: Agent) -> None:
-    """Make a VM that was resumed from a machine for all one of its own; NoAnswer if that fails."""
-    agent.run(RENEW, (_now(), secrets.token_hex(16), secrets.token_hex(32)), RENEW_SECONDS)
+    """Make a VM that was resumed from a machine for all one of its own, but for its clock;
+    NoAnswer if that fails."""
+    agent.run(RENEW, (secrets.token_hex(16), secrets.token_hex(32)), RENEW_SECONDS)
 
 
-def set_clock(agent: Agent) -> None:
-    """Set the guest's clock to the host's; NoAnswer if that fails."""
-    agent.run(CLOCK, (_now(),), CLOCK_SECONDS)
+def set_clock(agent: Agent, meanwhile: Callable[[], None] = lambda: None) -> None:
+    """Set the guest's clock to the host's; NoAnswer if that fails.
 
-
-def _now() -> str:
-    return f"{time.time():.6f}"
+    The agent does so at once, and then sets the hardware's clock, too, which takes it a second.
+    Call `meanwhile` in this second.
+    """
+    try:
+        agent.set_time(meanwhile, CLOCK_SECONDS)
+    except NoAnswer:  # there may be no program that sets the hardware's clock
+        if abs(agent.time_ns() - time.time_ns()) > CLOCK_NS_MAX:
+            raise

@@ -35,6 +35,7 @@ from understudy_devices.lab.monitor import NO_ROOM, Gone, Monitor, Refused, Sile
 from understudy_devices.lab.store import Team
 
 LOCK_SECONDS = 60
+ANSWER_SECONDS = 30
 NOT_YET = {"prelaunch", "inmigrate"}
 BROKEN = {"internal-error", "guest-panicked", "shutdown", "watchdog"}
 
@@ -103,7 +104,7 @@ def _set_clock(team: Team, monitor: Monitor) -> str:
     if not agent.is_there(monitor):
         return "its clock stood still meanwhile: it has no agent, so set the clock in the guest"
     try:
-        with Agent(team.folder, renewal.CLOCK_SECONDS) as connection:
+        with Agent(team.folder, ANSWER_SECONDS) as connection:
             renewal.set_clock(connection)
     except agent.NoAnswer as error:
         return f"its clock stood still meanwhile: {error}; set the clock in the guest"

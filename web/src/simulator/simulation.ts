@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** The simulator for the page: loads what a question needs, and asks a worker. */
+/** The simulator for the page: loads what questions need, and asks as many workers as it has. */
 import type { Catalogue, Disk, Files } from "./catalogue.ts";
 import type { Question } from "./jobs.ts";
 import { Runner } from "./runner.ts";
@@ -7,6 +7,8 @@ import type { Reply, Request, Shown } from "./worker.ts";
 
 /** A scheduler that has not answered for so long is ended. */
 const PATIENCE_MS = 60_000;
+const LATE = `no answer in ${PATIENCE_MS / 1000} s: it was stopped`;
+const MOST_WORKERS = 4; // each keeps the memory of its largest simulation
 
 export interface Answer {
   question: Question;
@@ -16,10 +18,11 @@ export interface Answer {
 }
 
 export class Simulations {
-  private readonly runner = new Runner(
-    PATIENCE_MS,
-    `no answer in ${PATIENCE_MS / 1000} s: it was stopped`,
+  private readonly idle = Array.from(
+    { length: Math.min(MOST_WORKERS, navigator.hardwareConcurrency || 1) },
+    () => new Runner(PATIENCE_MS, LATE),
   );
+  private readonly waiting: ((runner: Runner) => void)[] = [];
   private next = 0;
   private readonly disks = new Map<string, Promise<Disk>>();
   private files: Promise<Files> | undefined;
@@ -37,32 +40,39 @@ export class Simulations {
     return new Simulations(module, catalogue);
   }
 
-  /** Simulate one question after the other; `signal` ends the worker. */
+  /** Simulate, when a worker is free; `signal` ends the worker. */
   async run(disk: string, question: Question, signal: AbortSignal): Promise<Answer> {
+    const runner = this.idle.pop() ?? (await new Promise<Runner>((free) => this.waiting.push(free)));
     const began = performance.now();
-    const reply = await this.reply(disk, question, signal);
-    const milliseconds = "milliseconds" in reply ? reply.milliseconds : performance.now() - began;
-    return { question, ...reply, milliseconds };
+    try {
+      const reply = await this.reply(disk, question, signal, { runner });
+      const milliseconds = "milliseconds" in reply ? reply.milliseconds : performance.now() - began;
+      return { question, ...reply, milliseconds };
+    } finally {
+      const next = this.waiting.shift();
+      if (next) next(runner);
+      else this.idle.push(runner);
+    }
   }
 
-  /** Ask a worker about a question: this object's, or one with a user's scheduler. */
+  /** Ask a worker about a question; `module` has a user's scheduler. */
   async reply(
     disk: string,
     question: Question,
     signal: AbortSignal,
-    own?: { runner: Runner; module: WebAssembly.Module },
+    { runner, module }: { runner: Runner; module?: WebAssembly.Module },
   ): Promise<Reply> {
     const request: Request = {
       id: this.next++,
-      module: own?.module ?? this.module,
-      isOwn: own !== undefined,
+      module: module ?? this.module,
+      isOwn: module !== undefined,
       catalogue: this.catalogue,
       disk: { name: disk, data: await this.disk(disk) },
       files: question.workload.startsWith("surge") ? await this.surgeFiles() : null,
       question,
     };
     signal.throwIfAborted(); // a later question may already use the worker
-    return await (own?.runner ?? this.runner).ask(request, signal);
+    return await runner.ask(request, signal);
   }
 
   private disk(name: string): Promise<Disk> {

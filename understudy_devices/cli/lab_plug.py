@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""`understudy lab plug`: gives a running VM a virtual card, or a disk with a profile's timing."""
+
+from pathlib import Path
+
+import click
+
+from understudy_devices.base import sizes
+from understudy_devices.base.errors import UserError
+from understudy_devices.cli.lab_options import FOLDER, NAME, TEAM
+from understudy_devices.lab import store
+
+SIZE_MIN, SIZE_MAX = 2**20, 2**40
+
+
+@click.command("plug", epilog="Example: understudy lab plug os822 team07 --disk cheetah-15k4")
+@NAME
+@TEAM
+@click.option("--card", help="A virtual card, such as nvme.")
+@click.option("--disk", help="A disk with the timing of this profile, such as cheetah-15k4.")
+@click.option(
+    "--size", default="64MiB", help="Size of the disk; its data is in the guest's memory."
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, 86400),
+    default=600.0,
+    help="How long to wait for a guest that boots.",
+)
+@FOLDER
+def plug_command(
+    name: str,
+    team: str,
+    card: str | None,
+    disk: str | None,
+    size: str,
+    seconds: float,
+    labs: Path,
+) -> None:
+    """Plug a virtual card or a timed disk into a VM that runs, until it boots again.
+
+    The guest needs QEMU's guest agent, and the kernel of --base debian.
+    """
+    from understudy_devices.device import profile
+    from understudy_devices.lab import plug
+
+    chosen = store.read(labs, name).team(team)
+    if not card and not disk:
+        raise UserError("name a --card or a --disk")
+    if disk:
+        size_bytes = sizes.parse("--size", size, SIZE_MIN, SIZE_MAX)
+        plug.plug_disk(chosen, profile.load(disk), size_bytes, seconds)
+        click.echo(f"{team}: has the disk {disk} as /dev/{plug.DISK.disk}", err=True)
+    if card:
+        plug.plug_card(chosen, card, seconds)
+        click.echo(f"{team}: has the card {card}", err=True)

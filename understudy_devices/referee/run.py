@@ -56,6 +56,8 @@ DEATHS = {
     "the kernel hangs": re.compile(r"is stuck|did not end within"),
     "the kernel died": re.compile(r"panic|Oops|BUG"),
 }
+ENDING = ("hot removal", "hostile exercise", "the fault")
+"""Steps in which a wait has to end although what it waits for does not come."""
 WAITS = re.compile(r"(?:it waits without end|when its process is killed): (.+)")
 """A process that waits in the driver, and its stack, as the guest prints it."""
 KERNEL_CHECKS = {
@@ -329,7 +331,7 @@ def _failed(step: str, number: int, driver: Path, text: str) -> Finding:
     """Return the finding about a step that failed: the console's last line says why."""
     waits = WAITS.search(text)
     frames, module, _ = (waits[1] if waits else "").rpartition(f"[{_module(driver)}]")
-    if not module:
+    if not module or step not in ENDING:
         return Finding(f"{step} failed", number, text)
     return Finding("wait without a time-out", number, f"{step}: nothing ends {frames}{module}")
 

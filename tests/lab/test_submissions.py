@@ -2,6 +2,7 @@
 """`submit` in a VM: what is received, what is refused, and what a teacher sees of it."""
 
 import hashlib
+import io
 import json
 import resource
 import socket
@@ -17,6 +18,7 @@ import lab_linux
 import pytest
 from lab_class import Class
 
+from understudy_devices.base.errors import RunFailed
 from understudy_devices.lab import submissions
 
 pytestmark = pytest.mark.thorough
@@ -93,6 +95,26 @@ def test_without_room_nothing_is_kept(tmp_path: Path) -> None:
     assert "refused: " in hand_in(tmp_path, sent, file_bytes=50_000)
     assert not list(tmp_path.glob("submissions/*"))
     assert "received hw1 number 1" in hand_in(tmp_path, sent)
+
+
+def test_one_at_a_time_and_not_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a receiver that was killed has left goes with the next one."""
+    place = tmp_path / submissions.FOLDER
+    with subprocess.Popen(
+        RECEIVER, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as slow:
+        assert slow.stdin
+        slow.stdin.write(b"submit hw1 6\nhel")
+        slow.stdin.flush()
+        while not list(place.glob(".receiving-*")):
+            time.sleep(0.01)
+        assert "refused: another submission is being" in hand_in(tmp_path, b"submit hw1 1\n1")
+        slow.kill()
+    assert "received hw1 number 1" in hand_in(tmp_path, b"submit hw1 1\n1")
+    assert not list(place.glob(".receiving-*"))
+    monkeypatch.setattr(submissions, "COUNT_MAX", 1)
+    with pytest.raises(RunFailed, match="1 archives are there"):
+        submissions.receive(tmp_path, io.BytesIO(b"submit hw1 1\n1"), 0.0)
 
 
 def test_odd_records_are_no_submissions(lab: Class) -> None:

@@ -2,7 +2,8 @@
 """Runs scripts inside a VM, through QEMU's guest agent if the guest has it (qemu-guest-agent).
 
 The agent listens at a virtio serial port.  QEMU knows whether somebody in the guest has that port
-open, so nobody waits for an agent that is not there.
+open, so nobody waits for an agent that is not there.  A guest may answer anything, as long and as
+deep as it likes.
 """
 
 import base64
@@ -24,6 +25,7 @@ DELIMITER = b"\xff"
 """Both sides forget what they have received before this byte, which is in no JSON."""
 POLL_SECONDS = 0.02
 WORDS_MAX = 200
+ANSWER_BYTES_MAX = 16 * 2**20
 
 
 class NoAnswer(RunFailed):
@@ -71,13 +73,10 @@ class Agent:
             "input-data": base64.b64encode(script.encode()).decode(),
             "capture-output": True,
         }
-        process = self._object("guest-exec", deadline, **words)["pid"]
+        process = self._object("guest-exec", deadline, **words).get("pid")
         while not (now := self._object("guest-exec-status", deadline, pid=process)).get("exited"):
             time.sleep(POLL_SECONDS)
-        output, errors = (
-            base64.b64decode(now.get(name, "")).decode(errors="replace")
-            for name in ("out-data", "err-data")
-        )
+        output, errors = (_text(now.get(name, "")) for name in ("out-data", "err-data"))
         if now.get("exitcode") != 0:
             lines = errors.strip().splitlines()
             reason = one_line(lines[-1])[:WORDS_MAX] if lines else "it gave no reason"
@@ -87,7 +86,7 @@ class Agent:
     def time_ns(self, seconds: float = 10) -> int:
         """Return the guest's clock, in nanoseconds since 1970; NoAnswer if that fails."""
         answer = self._do("guest-get-time", time.monotonic() + seconds)
-        if not isinstance(answer, int):
+        if not isinstance(answer, int) or abs(answer) >= 2**63:
             raise NoAnswer("its agent does not know the time")
         return answer
 
@@ -141,10 +140,19 @@ class Agent:
                 if not data:
                     raise NoAnswer("its agent is gone")
                 self._received += data
+                if len(self._received) > ANSWER_BYTES_MAX:
+                    raise NoAnswer(f"its agent answers with more than {ANSWER_BYTES_MAX} bytes")
             line, self._received = self._received.split(b"\n", 1)
             try:
                 answer = json.loads(line.rpartition(DELIMITER)[2])
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(answer, dict):
                 return answer
+
+
+def _text(data: object) -> str:
+    try:
+        return base64.b64decode(str(data)).decode(errors="replace")
+    except ValueError:
+        raise NoAnswer("its agent answers with no base64") from None

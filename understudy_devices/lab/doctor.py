@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass
 
 from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.plain import one_line
 from understudy_devices.lab import agent, first_start, holder, locks, owner, qemu_process
 from understudy_devices.lab.agent import Agent
 from understudy_devices.lab.store import Team
@@ -104,7 +105,7 @@ def _with_agent(team: Team) -> tuple[_Offset, str, str]:
                 raise RunFailed("it has no agent")
         who = holder.of(team)
         with Agent(team.folder, ANSWER_SECONDS) as connection:
-            source = connection.run(f"cat {SOURCE}", (), ANSWER_SECONDS).strip()[:40]
+            source = one_line(connection.run(f"cat {SOURCE}", (), ANSWER_SECONDS))[:40]
             offset = min((_sample(connection) for _ in range(SAMPLES)), key=lambda it: it.error_ms)
     return offset, source, who.hardware.get("accelerator", "") if who else ""
 

@@ -77,7 +77,7 @@ def _plug(team: Team, what: str, parameters: dict[str, str], script: str, second
         first_start.check(team)
         _wait_for_agent(team, seconds)
         with Agent(team.folder, ANSWER_SECONDS) as connection:
-            release, *loaded = connection.run(LOADED, (), ANSWER_SECONDS).split()
+            release, *loaded = connection.run(LOADED, (), ANSWER_SECONDS).split() or ["?"]
             if release != kernel.release:
                 raise RunFailed(
                     f"{team.name} runs Linux {one_line(release)[:60]}, and modules are built for "

@@ -5,15 +5,18 @@
     teams/TEAM/submissions/ASSIGNMENT-1.json       its record; the submission counts from now on
 
 The guest connects to an address of QEMU's user network, and QEMU starts receive.py for each
-connection.
+connection.  One of a team's is received at a time, and any other is refused at once, so that a
+guest can fill neither the host's disk nor its memory.
 """
 
+import fcntl
 import hashlib
 import json
 import os
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -30,6 +33,9 @@ BYTES_MAX = 64 * 2**20
 """The largest archive."""
 ALL_BYTES_MAX = 2**30
 """The most that a team's archives may take together."""
+COUNT_MAX = 1000
+"""The most archives of a team."""
+RECEIVING = ".receiving-"
 ARCHIVE, RECORD = ".tar.gz", ".json"
 NUMBERED = re.compile(r"(.+)-([1-9][0-9]*)\.json")
 CHUNK_BYTES = 2**16
@@ -100,13 +106,36 @@ def receive(folder: Path, stream: BinaryIO, seconds: float) -> str:
         raise RunFailed(f"name of the assignment: write {NAME_RULE}")
     place = folder / FOLDER
     place.mkdir(mode=0o700, exist_ok=True)
-    there = sum(each.stat().st_size for each in place.iterdir())
-    if not 0 < size <= BYTES_MAX or there + size > ALL_BYTES_MAX:
+    with _alone(place):
+        return _receive(place, assignment, size, stream, seconds)
+
+
+@contextmanager
+def _alone(place: Path) -> Iterator[None]:
+    """Lock the folder, and remove what receivers that were killed have left."""
+    folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RunFailed("another submission is being received: submit again") from None
+        for left in place.glob(f"{RECEIVING}*"):
+            left.unlink()
+        yield
+    finally:
+        os.close(folder)
+
+
+def _receive(place: Path, assignment: str, size: int, stream: BinaryIO, seconds: float) -> str:
+    sizes = [each.stat().st_size for each in place.glob(f"*{ARCHIVE}")]
+    if not 0 < size <= BYTES_MAX or sum(sizes) + size > ALL_BYTES_MAX:
         raise RunFailed(
             f"{size} bytes: an archive may have 1 to {BYTES_MAX}, and all of a team "
             f"{ALL_BYTES_MAX} together"
         )
-    fresh = place / f".receiving-{os.getpid()}"
+    if len(sizes) >= COUNT_MAX:
+        raise RunFailed(f"{COUNT_MAX} archives are there, and more are not taken")
+    fresh = place / f"{RECEIVING}{os.getpid()}"
     try:
         with fresh.open("xb") as file:
             sha256 = _copy(stream, file, size)

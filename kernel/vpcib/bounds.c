@@ -122,7 +122,7 @@ void bounds_check_mapping(const struct vm_area_struct *area, unsigned long pfn,
 	if (left) {
 		if (bytes > left)
 			report_mapping(slot, begin, bytes, "the BAR", left);
-	} else if (dma_find(begin, &at)) {
+	} else if (dma_find(begin, &at) && at.allocated) {
 		left = PAGE_ALIGN(begin + at.left) - begin;
 		if (bytes > left)
 			report_mapping(at.slot, begin, bytes, "DMA memory", left);

@@ -30,13 +30,18 @@ CAUSED = frozenset(
     }
 )
 """Findings that a right driver may have since a fault has changed the card behind its back."""
-CAUSED_BY_RESET = frozenset({"DMA outside the driver's memory"})
-"""The reset may come between the stores of an address and of the doorbell."""
+CAUSED_BY = {
+    "reset": frozenset({"DMA outside the driver's memory", "DMA buffer freed in use"}),
+    "ones": frozenset({"DMA outside the driver's memory", "DMA buffer freed in use"}),
+}
+"""A reset may come between the stores of an address and of the doorbell, and a card that was reset
+does not say that it has ended.  A driver that loads ones takes the card for gone, and takes its
+memory back."""
 
 
 def causes(kind: str) -> frozenset[str]:
     """Return the findings that a right driver may have with a fault."""
-    return CAUSED | CAUSED_BY_RESET if kind == "reset" else CAUSED
+    return CAUSED | CAUSED_BY.get(kind, frozenset())
 
 
 @dataclass(frozen=True)

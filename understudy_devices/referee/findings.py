@@ -139,14 +139,14 @@ def after_unbind(run: Run) -> Iterator[Finding]:
 
 
 def freed_in_use(run: Run) -> Iterator[Finding]:
-    """DMA memory is freed or unmapped while the card uses it."""
+    """DMA memory is freed or unmapped while the card uses it, and may still use the bus."""
     begun: dict[int, int] = {}
     for event in run.events:
         if event.what == What.DMA_BEGUN:
             begun[event.value] = event.value + event.offset
         elif event.what == What.DMA_ENDED:
             begun.pop(event.value, None)
-        elif event.what == What.REMOVED:
+        elif event.what == What.REMOVED or manners.ends_mastering(event):
             begun.clear()
         elif event.what == What.DMA_TAKEN:
             end = event.value + max(event.offset, 1)

@@ -45,6 +45,12 @@ def why(event: Event) -> str | None:
     return "wrong DMA direction" if event.flags & WRONG_DIRECTION else None
 
 
+def ends_mastering(event: Event) -> bool:
+    """Return whether the driver forbids the card to transfer, as pci_clear_master does."""
+    is_command = event.what == What.CONFIG_WRITE and event.offset == COMMAND
+    return is_command and not event.value & MASTER
+
+
 def no_mastering(run: Run) -> Iterator[Finding]:
     """The card wants to transfer or to send a message before the driver has allowed it
     (pci_set_master).
@@ -136,11 +142,14 @@ def none_after_work(run: Run) -> Iterator[Finding]:
 def handled_nothing(run: Run) -> Iterator[Finding]:
     """A handler on a shared line claims an interrupt of another card (IRQ_HANDLED)."""
     spurious: dict[int, bool] = {}  # whether nothing was raised for the handler on a processor
+    raised = 0
     for event in run.events:
         if event.what == What.HANDLING:
-            spurious[event.cpu] = bool(event.flags & SPURIOUS)
-        elif event.what == What.RAISED and event.value:
-            spurious.clear()
+            spurious[event.cpu] = bool(event.flags & SPURIOUS) and not raised
+        elif event.what == What.RAISED:
+            raised = event.value
+            if raised:
+                spurious.clear()
         elif event.what == What.HANDLED and spurious.pop(event.cpu, False):
             if event.value != RETURNED_HANDLED:
                 continue

@@ -8,12 +8,17 @@ linux/ioctl.h).  A number that is no request does no harm: the driver refuses it
 """
 
 import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain, islice
 
 from understudy_devices.base.elf import sections
 
 SECTIONS = (".text", ".rodata", ".data")
 """Beginnings of the names of the sections that are searched."""
 MOST = 4096
+CONSIDERED = 1 << 20
+"""Numbers of a module that are looked at, which may repeat."""
 SIZE_MOST = 1024
 """Most bytes of a request's argument."""
 NEIGHBOURS = 8
@@ -22,16 +27,20 @@ with one constant."""
 
 
 def candidates(module: bytes) -> list[int]:
-    """Return the numbers in a module that may be requests, in the order of their places."""
-    found: dict[int, None] = {}
-    for content in [text for name, text in sections(module) if name.startswith(SECTIONS)]:
-        for at in range(len(content) - 3):
+    """Return the numbers in a module that may be requests, in the order of their places; none if
+    the module is no ELF file, which the kernel refuses."""
+    with suppress(ValueError):
+        found = dict.fromkeys(islice(_numbers(module), CONSIDERED))
+        near = (first + step for step in range(NEIGHBOURS) for first in found)
+        return [*islice(dict.fromkeys(chain(found, near)), MOST)]
+    return []
+
+
+def _numbers(module: bytes) -> Iterator[int]:
+    for name, content in sections(module):
+        for at in range(len(content) - 3) if name.startswith(SECTIONS) else ():
             number = int.from_bytes(content[at : at + 4], "little")
-            for value in (number, -number & 0xFFFFFFFF):
-                if _may_be_request(value):
-                    found.setdefault(value)
-    near = dict.fromkeys(first + step for step in range(NEIGHBOURS) for first in found)
-    return [*dict.fromkeys([*found, *near])][:MOST]
+            yield from filter(_may_be_request, (number, -number & 0xFFFFFFFF))
 
 
 def packed(numbers: list[int]) -> bytes:

@@ -29,6 +29,10 @@ from understudy_devices.referee.requests import candidates, packed
 
 EXERCISE_SECONDS = 120
 HOSTILE_SECONDS = 300
+ATTACKED_MOST = 4
+"""Devices of a driver that the hostile exercise attacks; each takes some seconds."""
+STALLED_SECONDS = 4
+"""When a card that works 3 s late is ready again."""
 FAULT_SECONDS = 30
 """How long the exercise may take with a fault, before it is killed."""
 DYING_SECONDS = 65
@@ -214,7 +218,8 @@ load 1
 def _without_fault(seed: int) -> str:
     moment = random.Random(seed).uniform(*REMOVED_AFTER_SECONDS)
     return f"""within 2 {EXERCISE_SECONDS} /bin/exercise || exit 2
-within 6 {HOSTILE_SECONDS} /bin/hostile {seed} /requests $(devices) || exit 6
+attacked=$(devices | head -{ATTACKED_MOST})
+within 6 {HOSTILE_SECONDS} /bin/hostile {seed} /requests $attacked || exit 6
 unload 3
 load 4
 ( /bin/exercise > /dev/null 2>&1; : > /tmp/exercised ) &
@@ -240,9 +245,10 @@ until [ -e /tmp/exercised ] || [ $tries -eq 0 ]; do
 	sleep 1
 done
 echo none > /sys/kernel/vpcib/fault
-[ -e /tmp/exercised ] || kill -9 -$(cat /tmp/leader)
+kill -9 -$(cat /tmp/leader) 2> /dev/null
 within 7 {DYING_SECONDS} exercised
 unload 7
+sleep {STALLED_SECONDS if fault.kind == "stall" else 0}
 load 8
 within 8 {EXERCISE_SECONDS} /bin/exercise || exit 8
 unload 8
@@ -316,7 +322,7 @@ def _died(subject: Subject, setting: Setting, error: RunFailed, journal: Kept) -
     if rule is None:
         raise error
     stem = _module(subject.driver)
-    frames = re.findall(rf"\b(\w+\+0x[0-9a-f]+)/0x[0-9a-f]+ \[{stem}\]", text)
+    frames = re.findall(rf"\b(\w+\+0x[0-9a-f]+)/0x[0-9a-f]+ \[{re.escape(stem)}\]", text)
     where = f" (in {' from '.join(dict.fromkeys(frames))})" if frames else ""
     first = text.partition("; its last words")[0]
     findings = [*subject.mistakes]

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from understudy_devices.base import elf, sandbox, sources
-from understudy_devices.base.errors import NotCompiled, UserError
+from understudy_devices.base.errors import NotCompiled, RunFailed, UserError
 from understudy_devices.base.plain import plain, quoted
 from understudy_devices.cards import specification
 from understudy_devices.cards.header import header
@@ -26,10 +26,11 @@ from understudy_devices.platforms.vm.packages import Kernel
 
 RAW_POINTER = re.compile(
     r"^([\w.-]+:\d+):\d+: warning: ((?:.*different address spaces|.*removes address space"
-    r"|dereference of noderef).*)",
+    r"|dereference of noderef).*)((?:\n[^\n]*:    (?:expected|got) .*)*)",
     re.MULTILINE,
 )
-"""A warning of sparse about a file in the driver's folder."""
+"""A warning of sparse about a file in the driver's folder, and the types that it names."""
+OTHER_SPACE = re.compile(r"__rcu|__percpu")
 PLAIN_CARD = """\
 #include "../kernel/vgpu/device.h"
 #include "{name}_table.h"
@@ -85,7 +86,7 @@ def driver(kernel: Kernel, source: Path, card: Card) -> Path:
     if source.suffix == ".ko":
         return _built_module(kernel, source, card)
     name, files = _parts(source, card)
-    if not re.fullmatch(r"[\w-]+", name, re.ASCII) or name in _taken(kernel, card):
+    if not re.fullmatch(r"[\w-]+", name, re.ASCII) or _is_taken(name, kernel, card):
         kind = "folder, or the module in its Kbuild" if source.is_dir() else "file"
         raise UserError(f"{source}: a module can't be called {name!r}: rename the {kind}")
     try:
@@ -100,13 +101,17 @@ def raw_pointers(kernel: Kernel, source: Path, card: Card) -> list[str] | None:
     """Return the places where a driver that builds uses a pointer to registers or to a process's
     memory as an ordinary pointer, or the other way round, as FILE:LINE: reason.
 
-    None if nobody knows: sparse is not installed, or the driver is a built module.
+    None if nobody knows: sparse is not installed, takes too long, or the driver is a built module.
     """
     if source.suffix == ".ko" or not shutil.which("sparse"):
         return None
     name, files = _parts(source, card)
-    said = checked(kernel, f"driver-{name}", files, stranger=sandbox.stranger(source))
-    return [f"{place}: {text}" for place, text in RAW_POINTER.findall(said)]
+    try:
+        said = checked(kernel, f"driver-{name}", files, stranger=sandbox.stranger(source))
+    except RunFailed:
+        return None
+    found = RAW_POINTER.findall(said)
+    return [f"{place}: {text}" for place, text, types in found if not OTHER_SPACE.search(types)]
 
 
 def _parts(source: Path, card: Card) -> tuple[str, dict[str, bytes]]:
@@ -127,7 +132,7 @@ def _built_module(kernel: Kernel, source: Path, card: Card) -> Path:
         )
     if name != source.stem.replace("-", "_"):
         raise UserError(f"{source}: its module is called {plain(name)!r}: rename it to {name}.ko")
-    if name in _taken(kernel, card):
+    if not re.fullmatch(r"\w+", name, re.ASCII) or _is_taken(name, kernel, card):
         raise UserError(f"{source}: a module can't be called {name!r}: build it with another name")
     return source.absolute()
 
@@ -179,9 +184,10 @@ def _folder(source: Path) -> tuple[str, dict[str, bytes]]:
     return name, files
 
 
-def _taken(kernel: Kernel, card: Card) -> set[str]:
-    """Return the names of the modules that are loaded before a driver."""
-    return {f"{CARD}{card.name}", *(path.stem for path in base_modules(kernel))}
+def _is_taken(name: str, kernel: Kernel, card: Card) -> bool:
+    """Return whether a module is loaded before a driver that has this name, or its file."""
+    names = (f"{CARD}{card.name}", "card", *(path.stem for path in base_modules(kernel)))
+    return name.replace("-", "_") in {taken.replace("-", "_") for taken in names}
 
 
 def _read(source: Path) -> bytes:

@@ -114,7 +114,7 @@ def test_json_for_the_grader() -> None:
     assert [found["cpus"] for found in answer["runs"]] == [1, 2]
 
 
-@pytest.mark.parametrize("name", ["with space", "vpcib", "card_zach1", "iprobe"])
+@pytest.mark.parametrize("name", ["with space", "card", "vpcib", "card_zach1", "iprobe"])
 def test_a_driver_with_a_name_that_no_module_can_have(name: str, folder: Path) -> None:
     """The error replaces messages of kbuild or insmod, which would be misleading."""
     source = folder / f"{name}.c"

@@ -96,7 +96,7 @@ class OnVm(Parameters):
     controller: str = parameter(
         "vdisk",
         option="--controller",
-        help="Virtual disk: vdisk, null_blk, lsi53c895a, virtio-scsi or virtio-blk (vm) "
+        help="Virtual disk: vdisk, null_blk, lsi53c895a, virtio-scsi, virtio-blk or nvme-card (vm) "
         "[default: vdisk].",
         kind=str,
         platforms=("vm",),

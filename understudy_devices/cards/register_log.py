@@ -85,6 +85,8 @@ def said(card: Card, places: Places, access: Journal) -> str:
     if what == What.MISUSE:
         return f"misuse: {Misuse(value).name.lower().replace('_', ' ')}"
     if what == What.FAULT:
+        if value >= len(FAULTS):
+            raise ValueError(f"{value} is no fault")
         return f"fault: {FAULTS[value]}"
     if what not in (What.LOAD, What.STORE):
         return what.name.lower()

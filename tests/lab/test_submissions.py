@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """`submit` in a VM: what is received, what is refused, and what a teacher sees of it."""
 
+import errno
 import hashlib
 import io
 import json
+import os
 import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -19,7 +22,7 @@ import pytest
 from lab_class import Class
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import submissions
+from understudy_devices.lab import locks, state_file, submissions
 
 pytestmark = pytest.mark.thorough
 
@@ -63,6 +66,9 @@ def test_what_is_handed_in_is_listed_and_copied(lab: Class, tmp_path: Path) -> N
     target = tmp_path / "copied"
     lab.do("submissions", "--copy", str(target))
     assert (target / "team01" / "hw1-2.tar.gz").read_bytes() == b"hello"
+    modes = {each.stat().st_mode & 0o777 for each in target.rglob("*") if each.is_file()}
+    assert modes == {0o600}
+    assert {each.stat().st_mode & 0o777 for each in (target, target / "team01")} == {0o700}
     record = json.loads((target / "team01" / "hw1-2.tar.gz.json").read_text())
     assert record == listed[1]
     (folder / "submissions" / "hw1-1.tar.gz").write_bytes(b"jello")
@@ -104,6 +110,9 @@ def test_one_at_a_time_and_not_too_many(tmp_path: Path, monkeypatch: pytest.Monk
         RECEIVER, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as slow:
         assert slow.stdin
+        while not (place.exists() and locks.is_folder_locked(place)):
+            time.sleep(0.01)
+        assert "refused: another submission is being" in hand_in(tmp_path, b"")
         slow.stdin.write(b"submit hw1 6\nhel")
         slow.stdin.flush()
         while not list(place.glob(".receiving-*")):
@@ -114,7 +123,35 @@ def test_one_at_a_time_and_not_too_many(tmp_path: Path, monkeypatch: pytest.Monk
     assert not list(place.glob(".receiving-*"))
     monkeypatch.setattr(submissions, "COUNT_MAX", 1)
     with pytest.raises(RunFailed, match="1 archives are there"):
-        submissions.receive(tmp_path, io.BytesIO(b"submit hw1 1\n1"), 0.0)
+        submissions.receive(place, b"submit hw1 1\n", io.BytesIO(b"1"), 0.0)
+
+
+def test_without_a_record_no_archive_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(state_file, "write", full)
+    with pytest.raises(OSError, match="No space left"):
+        submissions.receive(tmp_path, b"submit hw1 1\n", io.BytesIO(b"1"), 0.0)
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_large_is_loaded_before_the_first_line(tmp_path: Path) -> None:
+    """Nor does a guest get long for it, without which the receiver ends."""
+    program = (
+        "import sys\n"
+        "from understudy_devices.lab import receive\n"
+        "receive.LINE_SECONDS_MAX = 1\n"
+        "receive._receive = lambda _: str('numpy' in sys.modules)\n"
+        "receive.main()\n"
+    )
+    words = (sys.executable, "-P", "-c", program)
+    done = subprocess.run(words, input=b"\n", cwd=tmp_path, capture_output=True, check=True)
+    assert done.stdout == b"False\n"
+    with subprocess.Popen(words, cwd=tmp_path, stdin=subprocess.PIPE) as silent:
+        assert silent.wait(timeout=120) == -signal.SIGALRM
 
 
 def test_odd_records_are_no_submissions(lab: Class) -> None:

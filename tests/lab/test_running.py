@@ -13,7 +13,7 @@ import pytest
 from lab_class import NAME, Class, running_lab
 from terminal import COMMAND
 
-from understudy_devices.lab import holder, locks, memory, monitor
+from understudy_devices.lab import first_start, holder, locks, memory, monitor, state_file
 from understudy_devices.lab.hardware import Hardware
 from understudy_devices.lab.settings import Settings
 
@@ -174,6 +174,14 @@ def test_a_damaged_clone_is_named(lab: Class) -> None:
     assert "truncated: it has 90 bytes" in lab.start(code=1)
     lab.team().disk.unlink()
     assert state(lab) == "damaged"
+
+
+def test_a_damaged_clone_of_a_first_start_is_made_anew(lab: Class) -> None:
+    state_file.write(lab.team().folder / first_start.FILE, {})
+    os.truncate(lab.team().disk, 90)
+    first_start.sweep(lab.team())
+    assert lab.team().backing() == "../../bases/1/disk.qcow2"
+    assert not first_start.is_unfinished(lab.team())
 
 
 def test_a_log_has_no_colours(lab: Class) -> None:

@@ -13,7 +13,7 @@ import pytest
 from lab_class import NAME, Class, running_lab
 from terminal import COMMAND
 
-from understudy_devices.lab import first_start, holder, locks, memory, monitor, state_file
+from understudy_devices.lab import console, first_start, holder, locks, memory, monitor, state_file
 from understudy_devices.lab.hardware import Hardware
 from understudy_devices.lab.settings import Settings
 
@@ -190,6 +190,17 @@ def test_a_log_has_no_colours(lab: Class) -> None:
     file.write_bytes(b"[\x1b[0;32m  OK  \x1b[0m] up\r\r\n\x1b]0;title\x07\x1bctwo\x9b2J\rthree\x1b")
     assert lab.do("log", "team01") == "[  OK  ] up\ntwo\ufffd2J\nthree?\n"
     assert lab.do("log", "team01", "--lines", "0") == "\n"
+
+
+def test_of_a_long_log_the_end_is_printed(lab: Class, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "LOG_BYTES_MAX", 12)
+    file = lab.team().folder / "console.log"
+    file.write_bytes(b"one\ntwo\nthree\nfour\n")
+    assert lab.do("log", "team01") == "three\nfour\n"
+    file.unlink()
+    os.mkfifo(file)
+    assert "console.log: not a file" in lab.refuses("log", "team01")
+    assert lab.do("log", "--oopses") == ""
 
 
 @pytest.mark.parametrize(

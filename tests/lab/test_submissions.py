@@ -5,6 +5,7 @@ import errno
 import hashlib
 import io
 import json
+import math
 import os
 import resource
 import signal
@@ -14,6 +15,7 @@ import sys
 import tarfile
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import lab_images
@@ -22,7 +24,7 @@ import pytest
 from lab_class import Class
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import locks, state_file, submissions
+from understudy_devices.lab import locks, receive, state_file, submissions
 
 pytestmark = pytest.mark.thorough
 
@@ -105,7 +107,7 @@ def test_without_room_nothing_is_kept(tmp_path: Path) -> None:
 
 def test_one_at_a_time_and_not_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a receiver that was killed has left goes with the next one."""
-    place = tmp_path / submissions.FOLDER
+    place = tmp_path / receive.FOLDER
     with subprocess.Popen(
         RECEIVER, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as slow:
@@ -155,12 +157,29 @@ def test_nothing_large_is_loaded_before_the_first_line(tmp_path: Path) -> None:
 
 
 def test_odd_records_are_no_submissions(lab: Class) -> None:
-    place = lab.team().folder / submissions.FOLDER
+    place = lab.team().folder / receive.FOLDER
     place.mkdir()
     (place / "hw1-1.json").write_text('{"seconds": "now"}')
     (place / "hw1-2.json").write_text("[")
     (place / "HW-3.json").write_text("{}")
+    (place / "hw1-3.json").write_text("[" * 50_000)
+    (place / "hw1-4.json").symlink_to(__file__)
+    os.mkfifo(place / "hw1-5.json")
+    right = {"seconds": 1.5, "bytes": 5, "sha256": "0" * 64}
+    wrong: list[Mapping[str, object]] = [
+        *[{"seconds": value} for value in (-1.0, 2.0**33, math.nan, math.inf, 1)],
+        *[{"bytes": value} for value in (0, 2**26 + 1, "5")],
+        *[{"sha256": value} for value in ("0" * 63, "A" * 64, "0" * 65)],
+        {"more": "0" * 2**16},
+    ]
+    for number, each in enumerate(wrong, 6):
+        (place / f"hw1-{number}.json").write_text(json.dumps({**right, **each}))
     assert json.loads(lab.do("submissions", "--json"))["submissions"] == []
+    (place / "hw1-1.json").write_text(json.dumps(right))
+    (place / "hw1-1.tar.gz").symlink_to(__file__)
+    (kept,) = submissions.of(lab.team())
+    with pytest.raises(RunFailed, match=r"hw1-1\.tar\.gz: Too many levels of symbolic links"):
+        submissions.archive(lab.team(), kept)
 
 
 def test_the_guests_program(tmp_path: Path) -> None:

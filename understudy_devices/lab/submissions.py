@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import owner, state_file
+from understudy_devices.lab import owner, state_file, team_file
 from understudy_devices.lab.receive import FOLDER
 from understudy_devices.lab.store import Team
 from understudy_devices.lab.students import TEAM as NAME
@@ -36,6 +36,10 @@ COUNT_MAX = 1000
 RECEIVING = ".receiving-"
 ARCHIVE, RECORD = ".tar.gz", ".json"
 NUMBERED = re.compile(r"(.+)-([1-9][0-9]*)\.json")
+RECORD_BYTES_MAX = 2**16
+SECONDS_MAX = 2**33
+"""A year that Python can print."""
+SHA256 = re.compile("[0-9a-f]{64}")
 CHUNK_BYTES = 2**16
 GUEST_PROGRAM = f"""#!/bin/bash
 # submit ASSIGNMENT FILE...: hands in files and folders.
@@ -144,8 +148,7 @@ def archive(team: Team, submission: Submission) -> bytes:
     path = team.folder / FOLDER / submission.name
     with owner.acting(team.folder):
         try:
-            with path.open("rb") as file:
-                content = file.read(BYTES_MAX + 1)
+            content = team_file.read(path, BYTES_MAX)
         except OSError as error:
             raise RunFailed(f"{path}: {error.strerror or error}") from None
     if hashlib.sha256(content).hexdigest() != submission.sha256:
@@ -163,10 +166,17 @@ def _of(team: Team) -> Iterator[Submission]:
         match = NUMBERED.fullmatch(path.name)
         if not match or not NAME.fullmatch(match[1]):
             continue
-        content = state_file.optional(path)
+        content = state_file.optional(path, RECORD_BYTES_MAX)
         seconds, size, sha256 = (content.get(key) for key in ("seconds", "bytes", "sha256"))
-        if isinstance(seconds, float) and isinstance(size, int) and isinstance(sha256, str):
-            yield Submission(team.name, match[1], int(match[2]), seconds, size, sha256[:64])
+        if (
+            isinstance(seconds, float)
+            and 0 <= seconds < SECONDS_MAX
+            and isinstance(size, int)
+            and 0 < size <= BYTES_MAX
+            and isinstance(sha256, str)
+            and SHA256.fullmatch(sha256)
+        ):
+            yield Submission(team.name, match[1], int(match[2]), seconds, size, sha256)
 
 
 def _copy(stream: BinaryIO, file: BinaryIO, size: int) -> str:

@@ -11,7 +11,17 @@ import pytest
 from lab_class import NAME, Class, running_lab, understudy
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import changes, disk_use, locks, maintenance, memory, qcow2, store
+from understudy_devices.lab import (
+    changes,
+    disk_use,
+    locks,
+    maintenance,
+    memory,
+    qcow2,
+    qemu_process,
+    quota,
+    store,
+)
 from understudy_devices.lab.base_image import Source
 from understudy_devices.lab.hardware import Hardware
 
@@ -301,14 +311,49 @@ def test_a_flat_clone_needs_no_snapshot(lab: Class) -> None:
     lab.wait_for("counter 0002")
 
 
-def test_a_clone_without_room_stays_as_it_is(lab: Class) -> None:
+def with_a_snapshot(lab: Class) -> None:
+    """Let the guest write, and take a snapshot of that."""
     lab.start()
     lab.wait_for("counter 0000")
     lab.type("w", ["wrote 0001"])
     lab.do("stop", "team01", "--now")
     lab.do("snapshot", "team01", "one")
+
+
+def test_a_flatten_without_room_is_refused(lab: Class, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_a_snapshot(lab)
+    before = lab.team().disk.read_bytes()
     lab.do("quota", "1MiB", "--team", "team01")
-    (lab.team().folder / "snapshot-large.qcow2").write_bytes(bytes(2**20))
-    assert "team01 is as it was" in lab.refuses("flatten", "team01")
+    large = lab.team().folder / "snapshot-large.qcow2"
+    large.write_bytes(bytes(2**20))
+    assert "and its quota leaves 0.0 MB: understudy lab quota" in lab.refuses("flatten", "team01")
+    large.unlink()
+    monkeypatch.setattr(quota, "room", lambda _: None)
+    full = os.statvfs_result((4096, 4096, *[0] * 8))
+    monkeypatch.setattr(os, "statvfs", lambda _: full)
+    assert "the disk has 0.0 MB: make room there" in lab.refuses("flatten", "team01")
+    assert lab.team().disk.read_bytes() == before
+
+
+def test_a_flatten_that_fails_leaves_a_clone_that_reads_as_before(
+    lab: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """QEMU may find no room, or be killed before its tables are in the file."""
+    with_a_snapshot(lab)
+    with monkeypatch.context() as patch:
+        patch.setattr(quota, "enforce", lambda _, pid: quota.limit(pid, 2**18))
+        words = lab.refuses("flatten", "team01")
+        assert "team01 reads as before: QEMU has not copied it: File too large" in words
+    with monkeypatch.context() as patch:
+        patch.setattr(qemu_process, "finish", lambda monitor: qemu_process.kill(monitor.pid))
+        words = lab.refuses("flatten", "team01")
+        assert "team01 reads as before: QEMU has not written all of it" in words
     assert lab.team().backing() == "snapshot-one.qcow2"
     assert lab.qemus() == {}
+    lab.start()
+    lab.wait_for("counter 0001")
+    lab.do("stop", "team01", "--now")
+    lab.do("flatten", "team01")
+    lab.do("snapshot", "team01", "one", "--drop")
+    lab.start()
+    lab.wait_for("counter 0001", 2)

@@ -7,12 +7,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
-from understudy_devices.lab import agent
+from understudy_devices.lab import agent, start
 from understudy_devices.lab.agent import Agent, NoAnswer
 from understudy_devices.lab.hardware import AGENT
+from understudy_devices.lab.monitor import Gone
+from understudy_devices.lab.settings import Settings
+from understudy_devices.lab.store import Lab, Team
 
 SECONDS = 60
 
@@ -70,3 +74,61 @@ def test_a_script_fails_in_a_line(
 def test_a_time_that_is_none(tmp_path: Path, answer: bytes) -> None:
     with guest(tmp_path, [answer]) as connection, pytest.raises(NoAnswer, match="the time"):
         connection.time_ns()
+
+
+def test_a_guest_that_does_not_listen(tmp_path: Path) -> None:
+    """It accepts, greets, and reads no more; or it does not even accept."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        server.bind(str(tmp_path / AGENT))
+        server.listen(0)
+        with pytest.raises(NoAnswer, match="its agent does not answer"):
+            Agent(tmp_path, 0.1)
+        with pytest.raises(NoAnswer, match="its agent is out of reach"):
+            Agent(tmp_path, 0.1)
+    (tmp_path / AGENT).unlink()
+    with guest(tmp_path, []) as connection, pytest.raises(NoAnswer, match="is gone"):
+        connection.run("#" * 2**24, (), SECONDS)
+    (tmp_path / AGENT).unlink()
+    done = threading.Event()
+    with silent_guest(tmp_path, done) as connection:
+        with pytest.raises(NoAnswer, match="its agent does not listen"):
+            connection.run("#" * 2**24, (), 0.1)
+        done.set()
+
+
+@contextmanager
+def silent_guest(folder: Path, done: threading.Event) -> Iterator[Agent]:
+    """Connect to an agent that greets, and reads nothing until the event."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        server.bind(str(folder / AGENT))
+        server.listen()
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection, connection.makefile("rb") as commands:
+                number = json.loads(commands.readline().lstrip(agent.DELIMITER))["arguments"]["id"]
+                connection.sendall(b'{"return": %d}\n' % number)
+                done.wait(SECONDS)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            with Agent(folder, SECONDS) as connection:
+                yield connection
+        finally:
+            thread.join()
+
+
+@pytest.mark.parametrize("error", [Gone("QEMU does not answer"), OSError(24, "Too many files")])
+def test_a_clock_that_is_not_set_ends_no_vm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """A start only says so."""
+
+    def fails(*_: object) -> bool:
+        raise error
+
+    monkeypatch.setattr(agent, "is_there", fails)
+    settings = Settings(memory_mib=32, cpus=1, quota_bytes=None)
+    team = Team(Lab(tmp_path, settings), "team01")
+    assert "set the clock in the guest" in start._set_clock(team, Mock())

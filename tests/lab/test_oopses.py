@@ -31,6 +31,13 @@ BUG: a program's own words
 """
 
 
+def test_a_line_is_searched_at_its_begin() -> None:
+    """All of it would take hours."""
+    long = f"[    1.000000] rcu: INFO: {'x detected ' * 300_000}"
+    text = f"{long}\n{FAULT}[   12.000006] RIP: {'RIP: 0010:' * 300_000}\n"
+    assert [each.title for each in oopses.of(text)] == [oopses.of(FAULT)[0].title]
+
+
 def test_each_report_is_found_once() -> None:
     first, second = oopses.of(LOG)
     assert first.lines == FAULT.splitlines()

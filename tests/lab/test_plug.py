@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: MIT
 """`lab plug`: a virtual card, and a timed disk, in a team's VM."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import Mock
 
 import lab_images
 import lab_linux
 import pytest
 from lab_class import Class
 
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.lab import owner, plug
 from understudy_devices.lab.agent import Agent
-from understudy_devices.platforms.vm import packages
+from understudy_devices.lab.settings import Settings
+from understudy_devices.lab.store import Lab, Team
+from understudy_devices.platforms.vm import modules, packages
 
 pytestmark = pytest.mark.thorough
 
@@ -48,13 +55,14 @@ def test_a_card_and_a_disk_are_plugged_into_a_vm_that_runs(
         assert read[3].startswith("0:0")
         assert read[-1].startswith("16384:"), "the seek curve"
         assert "name a --card or a --disk" in lab.refuses("plug", "team01")
+        (module := tmp_path / "card_x.ko").write_bytes(b"")
         kernel = packages.fetch_kernel()
         other = packages.Kernel("6.1.0-1-amd64", kernel.version, kernel.folder)
         monkeypatch.setattr(packages, "fetch_kernel", lambda: other)
         monkeypatch.setattr("understudy_devices.platforms.vm.modules.ours", lambda *_: [])
         monkeypatch.setattr(
             "understudy_devices.platforms.vm.modules.ModuleTree.in_load_order",
-            lambda *_: [Path("card_x.ko")],
+            lambda *_: [module],
         )
         words = lab.refuses("plug", "team01", "--card", CARD)
         assert f"team01 runs Linux {kernel.release}, and modules are built for 6.1.0-1-" in words
@@ -73,3 +81,32 @@ def test_a_guest_without_an_agent_gets_no_card(tmp_path: Path) -> None:
         )
     finally:
         lab.kill()
+
+
+def test_modules_are_read_before_root_acts_as_the_team(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The team may not look into root's cache."""
+    order = []
+    (module := tmp_path / "card_x.ko").write_bytes(b"")
+    read = Path.read_bytes
+
+    def reads(path: Path) -> bytes:
+        order.append(path.name)
+        return read(path)
+
+    @contextmanager
+    def acts(_: Path) -> Iterator[None]:
+        order.append("acts")
+        raise RunFailed("enough")
+        yield
+
+    kernel = packages.Kernel("6.1.0-1-amd64", "1", tmp_path)
+    monkeypatch.setattr(packages, "fetch_kernel", lambda: kernel)
+    monkeypatch.setattr(modules, "ours", lambda *_: [])
+    monkeypatch.setattr(modules, "ModuleTree", lambda *_: Mock(in_load_order=lambda _: [module]))
+    monkeypatch.setattr(Path, "read_bytes", reads)
+    monkeypatch.setattr(owner, "acting", acts)
+    with pytest.raises(RunFailed, match="enough"):
+        plug.plug_card(Team(Lab(tmp_path, Settings()), "team01"), "x", 1)
+    assert order == ["card_x.ko", "acts"]

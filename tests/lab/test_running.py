@@ -13,7 +13,7 @@ import pytest
 from lab_class import NAME, Class, running_lab
 from terminal import COMMAND
 
-from understudy_devices.lab import holder, locks, memory, monitor
+from understudy_devices.lab import console, first_start, holder, locks, memory, monitor, state_file
 from understudy_devices.lab.hardware import Hardware
 from understudy_devices.lab.settings import Settings
 
@@ -176,12 +176,31 @@ def test_a_damaged_clone_is_named(lab: Class) -> None:
     assert state(lab) == "damaged"
 
 
+def test_a_damaged_clone_of_a_first_start_is_made_anew(lab: Class) -> None:
+    state_file.write(lab.team().folder / first_start.FILE, {})
+    os.truncate(lab.team().disk, 90)
+    first_start.sweep(lab.team())
+    assert lab.team().backing() == "../../bases/1/disk.qcow2"
+    assert not first_start.is_unfinished(lab.team())
+
+
 def test_a_log_has_no_colours(lab: Class) -> None:
     """A terminal's control sequences are left out, and what is left of them cannot harm one."""
     file = lab.team().folder / "console.log"
     file.write_bytes(b"[\x1b[0;32m  OK  \x1b[0m] up\r\r\n\x1b]0;title\x07\x1bctwo\x9b2J\rthree\x1b")
     assert lab.do("log", "team01") == "[  OK  ] up\ntwo\ufffd2J\nthree?\n"
     assert lab.do("log", "team01", "--lines", "0") == "\n"
+
+
+def test_of_a_long_log_the_end_is_printed(lab: Class, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "LOG_BYTES_MAX", 12)
+    file = lab.team().folder / "console.log"
+    file.write_bytes(b"one\ntwo\nthree\nfour\n")
+    assert lab.do("log", "team01") == "three\nfour\n"
+    file.unlink()
+    os.mkfifo(file)
+    assert "console.log: not a file" in lab.refuses("log", "team01")
+    assert lab.do("log", "--oopses") == ""
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: MIT
 """`submit` in a VM: what is received, what is refused, and what a teacher sees of it."""
 
+import errno
 import hashlib
 import io
 import json
+import math
+import os
 import resource
+import signal
 import socket
 import subprocess
 import sys
 import tarfile
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import lab_images
@@ -19,7 +24,7 @@ import pytest
 from lab_class import Class
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import submissions
+from understudy_devices.lab import locks, receive, state_file, submissions
 
 pytestmark = pytest.mark.thorough
 
@@ -63,6 +68,9 @@ def test_what_is_handed_in_is_listed_and_copied(lab: Class, tmp_path: Path) -> N
     target = tmp_path / "copied"
     lab.do("submissions", "--copy", str(target))
     assert (target / "team01" / "hw1-2.tar.gz").read_bytes() == b"hello"
+    modes = {each.stat().st_mode & 0o777 for each in target.rglob("*") if each.is_file()}
+    assert modes == {0o600}
+    assert {each.stat().st_mode & 0o777 for each in (target, target / "team01")} == {0o700}
     record = json.loads((target / "team01" / "hw1-2.tar.gz.json").read_text())
     assert record == listed[1]
     (folder / "submissions" / "hw1-1.tar.gz").write_bytes(b"jello")
@@ -99,11 +107,14 @@ def test_without_room_nothing_is_kept(tmp_path: Path) -> None:
 
 def test_one_at_a_time_and_not_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a receiver that was killed has left goes with the next one."""
-    place = tmp_path / submissions.FOLDER
+    place = tmp_path / receive.FOLDER
     with subprocess.Popen(
         RECEIVER, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as slow:
         assert slow.stdin
+        while not (place.exists() and locks.is_folder_locked(place)):
+            time.sleep(0.01)
+        assert "refused: another submission is being" in hand_in(tmp_path, b"")
         slow.stdin.write(b"submit hw1 6\nhel")
         slow.stdin.flush()
         while not list(place.glob(".receiving-*")):
@@ -114,16 +125,61 @@ def test_one_at_a_time_and_not_too_many(tmp_path: Path, monkeypatch: pytest.Monk
     assert not list(place.glob(".receiving-*"))
     monkeypatch.setattr(submissions, "COUNT_MAX", 1)
     with pytest.raises(RunFailed, match="1 archives are there"):
-        submissions.receive(tmp_path, io.BytesIO(b"submit hw1 1\n1"), 0.0)
+        submissions.receive(place, b"submit hw1 1\n", io.BytesIO(b"1"), 0.0)
+
+
+def test_without_a_record_no_archive_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(state_file, "write", full)
+    with pytest.raises(OSError, match="No space left"):
+        submissions.receive(tmp_path, b"submit hw1 1\n", io.BytesIO(b"1"), 0.0)
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_large_is_loaded_before_the_first_line(tmp_path: Path) -> None:
+    """Nor does a guest get long for it, without which the receiver ends."""
+    program = (
+        "import sys\n"
+        "from understudy_devices.lab import receive\n"
+        "receive.LINE_SECONDS_MAX = 1\n"
+        "receive._receive = lambda _: str('numpy' in sys.modules)\n"
+        "receive.main()\n"
+    )
+    words = (sys.executable, "-P", "-c", program)
+    done = subprocess.run(words, input=b"\n", cwd=tmp_path, capture_output=True, check=True)
+    assert done.stdout == b"False\n"
+    with subprocess.Popen(words, cwd=tmp_path, stdin=subprocess.PIPE) as silent:
+        assert silent.wait(timeout=120) == -signal.SIGALRM
 
 
 def test_odd_records_are_no_submissions(lab: Class) -> None:
-    place = lab.team().folder / submissions.FOLDER
+    place = lab.team().folder / receive.FOLDER
     place.mkdir()
     (place / "hw1-1.json").write_text('{"seconds": "now"}')
     (place / "hw1-2.json").write_text("[")
     (place / "HW-3.json").write_text("{}")
+    (place / "hw1-3.json").write_text("[" * 50_000)
+    (place / "hw1-4.json").symlink_to(__file__)
+    os.mkfifo(place / "hw1-5.json")
+    right = {"seconds": 1.5, "bytes": 5, "sha256": "0" * 64}
+    wrong: list[Mapping[str, object]] = [
+        *[{"seconds": value} for value in (-1.0, 2.0**33, math.nan, math.inf, 1)],
+        *[{"bytes": value} for value in (0, 2**26 + 1, "5")],
+        *[{"sha256": value} for value in ("0" * 63, "A" * 64, "0" * 65)],
+        {"more": "0" * 2**16},
+    ]
+    for number, each in enumerate(wrong, 6):
+        (place / f"hw1-{number}.json").write_text(json.dumps({**right, **each}))
     assert json.loads(lab.do("submissions", "--json"))["submissions"] == []
+    (place / "hw1-1.json").write_text(json.dumps(right))
+    (place / "hw1-1.tar.gz").symlink_to(__file__)
+    (kept,) = submissions.of(lab.team())
+    with pytest.raises(RunFailed, match=r"hw1-1\.tar\.gz: Too many levels of symbolic links"):
+        submissions.archive(lab.team(), kept)
 
 
 def test_the_guests_program(tmp_path: Path) -> None:

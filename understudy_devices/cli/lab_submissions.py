@@ -69,16 +69,18 @@ def submissions_command(
 
 
 def _copy(target: Path, team: Team, one: submissions.Submission) -> None:
-    """Copy an archive and its record to TARGET/TEAM/."""
+    """Copy an archive and its record to TARGET/TEAM/, which nobody else may read."""
     content = submissions.archive(team, one)
     folder = target / team.name
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        target.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         for name, data in (
             (one.name, content),
             (f"{one.name}{submissions.RECORD}", submissions.record(one)),
         ):
             with scratch.replacing(folder / name) as fresh:
+                fresh.touch(mode=0o600)
                 fresh.write_bytes(data)
     except OSError as error:
         raise RunFailed(f"{folder}: {error.strerror or error}") from None

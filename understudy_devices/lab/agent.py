@@ -9,10 +9,10 @@ deep as it likes.
 import base64
 import json
 import secrets
-import select
 import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +45,10 @@ class Agent:
         """Connect; NoAnswer if the agent does not answer within so many seconds."""
         self._received = b""
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        deadline = time.monotonic() + seconds
         try:
-            connect(self._socket, folder, AGENT)
-            self._synchronize(time.monotonic() + seconds)
+            self._connect(folder, deadline)
+            self._synchronize(deadline)
         except OSError as error:
             self._socket.close()
             raise NoAnswer(f"its agent is out of reach: {error.strerror or error}") from None
@@ -93,15 +94,24 @@ class Agent:
     def set_time(self, meanwhile: Callable[[], None], seconds: float) -> None:
         """Set the guest's clock to the host's, and call `meanwhile` before the agent answers;
         NoAnswer if it refuses."""
-        self._send("guest-set-time", time=time.time_ns())
+        deadline = time.monotonic() + seconds
+        self._send("guest-set-time", deadline, time=time.time_ns())
         meanwhile()
-        self._result("guest-set-time", time.monotonic() + seconds)
+        self._result("guest-set-time", deadline)
+
+    def _connect(self, folder: Path, deadline: float) -> None:
+        """Connect; while QEMU's short queue of those who wait is full, try again."""
+        while True:
+            self._socket.settimeout(_left(deadline))
+            with suppress(BlockingIOError):
+                connect(self._socket, folder, AGENT)
+                return
+            time.sleep(POLL_SECONDS)
 
     def _synchronize(self, deadline: float) -> None:
         """Skip answers to an earlier connection."""
         number = secrets.randbits(31)
-        words = {"execute": "guest-sync-delimited", "arguments": {"id": number}}
-        self._socket.sendall(DELIMITER + json.dumps(words).encode() + b"\n")
+        self._send("guest-sync-delimited", deadline, before=DELIMITER, id=number)
         while self._answer(deadline).get("return") != number:
             pass
 
@@ -112,13 +122,16 @@ class Agent:
         return answer
 
     def _do(self, command: str, deadline: float, **arguments: Any) -> Any:
-        self._send(command, **arguments)
+        self._send(command, deadline, **arguments)
         return self._result(command, deadline)
 
-    def _send(self, command: str, **arguments: Any) -> None:
+    def _send(self, command: str, deadline: float, before: bytes = b"", **arguments: Any) -> None:
         words = json.dumps({"execute": command, "arguments": arguments})
         try:
-            self._socket.sendall(words.encode() + b"\n")
+            self._socket.settimeout(_left(deadline))
+            self._socket.sendall(before + words.encode() + b"\n")
+        except TimeoutError:
+            raise NoAnswer("its agent does not listen") from None
         except OSError as error:
             raise NoAnswer(f"its agent is gone: {error.strerror or error}") from None
 
@@ -133,10 +146,13 @@ class Agent:
     def _answer(self, deadline: float) -> dict[str, Any]:
         while True:
             while b"\n" not in self._received:
-                left = deadline - time.monotonic()
-                if left <= 0 or not select.select([self._socket], [], [], left)[0]:
-                    raise NoAnswer("its agent does not answer")
-                data = self._socket.recv(65536)
+                try:
+                    self._socket.settimeout(_left(deadline))
+                    data = self._socket.recv(65536)
+                except TimeoutError:
+                    raise NoAnswer("its agent does not answer") from None
+                except OSError as error:
+                    raise NoAnswer(f"its agent is gone: {error.strerror or error}") from None
                 if not data:
                     raise NoAnswer("its agent is gone")
                 self._received += data
@@ -149,6 +165,14 @@ class Agent:
                 continue
             if isinstance(answer, dict):
                 return answer
+
+
+def _left(deadline: float) -> float:
+    """Return the seconds until a deadline; TimeoutError if it is over."""
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("timed out")
+    return left
 
 
 def _text(data: object) -> str:

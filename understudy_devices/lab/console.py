@@ -11,10 +11,9 @@ import termios
 import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import first_start, holder, memory, owner
+from understudy_devices.lab import first_start, holder, memory, owner, team_file
 from understudy_devices.lab.hardware import CONSOLE, LOG
 from understudy_devices.lab.monitor import connect
 from understudy_devices.lab.store import Team
@@ -22,6 +21,7 @@ from understudy_devices.lab.store import Team
 LEAVE = b"\x1d"
 LEAVE_NAME = "Ctrl-]"
 SCROLL_BACK_BYTES = 16 * 2**10
+LOG_BYTES_MAX = 16 * 2**20
 CHUNK = 65536
 CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 """Sequences that control a terminal (ECMA-48): CSI, OSC, and those of two characters."""
@@ -37,19 +37,20 @@ def attach(team: Team, announce: Callable[[], None]) -> str:
     with owner.acting(team.folder), _only_one(team), _connected(team) as line:
         first_start.check(team)
         announce()
-        _write(sys.stdout.fileno(), _scroll_back(team.folder / LOG))
+        _write(sys.stdout.fileno(), team_file.last(team.folder / LOG, SCROLL_BACK_BYTES))
         with _raw(sys.stdin.fileno()):
             return _copy(line, sys.stdin.fileno(), sys.stdout.fileno())
 
 
 def log(team: Team, lines: int | None) -> str:
-    """Return what the console has printed, without colours: all of it, or the last lines.
+    """Return what the console has printed, without colours: the last LOG_BYTES_MAX of it, or the
+    last lines.
 
     RunFailed if it has printed nothing.
     """
     try:
         with owner.acting(team.folder):
-            text = (team.folder / LOG).read_bytes().decode(errors="replace")
+            text = team_file.last(team.folder / LOG, LOG_BYTES_MAX).decode(errors="replace")
     except FileNotFoundError:
         starts = team.words("start")
         raise RunFailed(f"{team.name} has printed nothing; {starts} starts it") from None
@@ -104,7 +105,7 @@ def _connected(team: Team) -> Iterator[socket.socket]:
 def _only_one(team: Team) -> Iterator[None]:
     """Let one command at a time have the console: QEMU shows nothing to a second one."""
     path = team.folder / LOG
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -130,14 +131,6 @@ def _raw(terminal: int) -> Iterator[None]:
         yield
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, modes)
-
-
-def _scroll_back(path: Path) -> bytes:
-    with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        file.seek(max(0, size - SCROLL_BACK_BYTES))
-        data = file.read()
-    return data if size <= SCROLL_BACK_BYTES else data.partition(b"\n")[2]
 
 
 def _write(descriptor: int, data: bytes) -> None:

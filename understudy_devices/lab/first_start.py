@@ -23,11 +23,12 @@ from understudy_devices.lab import (
 )
 from understudy_devices.lab.agent import Agent
 from understudy_devices.lab.hardware import CONSOLE, Hardware
-from understudy_devices.lab.monitor import Gone, connect
+from understudy_devices.lab.monitor import connect
 from understudy_devices.lab.store import Team
 
 FILE = "first.json"
 ANSWER_SECONDS = 60
+PRESS_SECONDS = 1
 
 
 def is_unfinished(team: Team) -> bool:
@@ -45,7 +46,10 @@ def check(team: Team) -> None:
 def sweep(team: Team) -> None:
     """Make a clone anew whose first start was interrupted; its VM does not run."""
     if is_unfinished(team):
-        base = team.base()
+        try:
+            base = team.base()
+        except RunFailed:
+            base = team.lab.bases()[-1]
         store.replace_clone(team, store.relative_base(base.folder.name), base.virtual_bytes)
         _finish(team)
 
@@ -76,7 +80,7 @@ def start(team: Team, hardware: Hardware) -> str | None:
             machine.check_quickly(whole, (base_image.DISK, booted.MEMORY))
             _resume(team, hardware, machine)
             return None
-    except (Gone, RunFailed) as error:
+    except (RunFailed, OSError) as error:
         obstacle = str(error)
     plain = store.relative_base(base.folder.name)
     if team.backing() != plain:  # it boots without the files of a boot that others share
@@ -110,6 +114,7 @@ def _resume(team: Team, hardware: Hardware, machine: booted.Booted) -> None:
 def _press_enter(team: Team) -> None:
     """Let the guest print its prompt again: the saved machine has printed it elsewhere."""
     with suppress(OSError), socket.socket(socket.AF_UNIX) as line:
+        line.settimeout(PRESS_SECONDS)
         connect(line, team.folder, CONSOLE)
         line.sendall(b"\r")
 

@@ -15,6 +15,8 @@ STAMP = re.compile(r"\[ *[0-9]+\.[0-9]{6}\](?:\[[^]]*\])? ?")
 """How each line of the kernel begins; a program's line does not."""
 PLACE = re.compile(r"RIP: [0-9a-f]+:(\S+?)/0x[0-9a-f]+( \[\w+\])?")
 LINES_MAX = 200
+CHARACTERS_MAX = 1000
+"""Where the search in a line ends: a guest may print a line on which it would take hours."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,9 @@ def of(text: str) -> list[Oops]:
 def _blocks(lines: list[str]) -> Iterator[list[str]]:
     block: list[str] = []
     for line in lines:
-        stamp = STAMP.match(line)
-        words = line[stamp.end() :] if stamp else ""
+        begin = line[:CHARACTERS_MAX]
+        stamp = STAMP.match(begin)
+        words = begin[stamp.end() :] if stamp else ""
         if block and stamp and len(block) < LINES_MAX:
             block.append(line)
         elif block:
@@ -50,6 +53,7 @@ def _blocks(lines: list[str]) -> Iterator[list[str]]:
 
 
 def _title(block: list[str]) -> str:
-    first = STAMP.sub("", block[0], count=1).strip()
-    match = next(filter(None, map(PLACE.search, block)), None)
+    lines = [line[:CHARACTERS_MAX] for line in block]
+    first = STAMP.sub("", lines[0], count=1).strip()
+    match = next(filter(None, map(PLACE.search, lines)), None)
     return f"{first} in {match[1]}{match[2] or ''}" if match else first

@@ -73,6 +73,9 @@ def _plug(team: Team, what: str, parameters: dict[str, str], script: str, second
     kernel = packages.fetch_kernel()
     names = list(parameters)
     order = modules.ModuleTree(kernel, modules.ours(kernel, names)).in_load_order(names)
+    scripts = {  # read now: a team may not look into root's cache
+        path.stem: _script(path, parameters.get(path.stem, "")) for path in order
+    }
     with owner.acting(team.folder), locks.folder(team.folder, LOCK_SECONDS, who=team.name):
         first_start.check(team)
         _wait_for_agent(team, seconds)
@@ -85,9 +88,8 @@ def _plug(team: Team, what: str, parameters: dict[str, str], script: str, second
                 )
             if order[-1].stem in loaded:
                 raise RunFailed(f"{team.name} has {what} already")
-            for path in order:
-                if path.stem.replace("-", "_") not in loaded:
-                    text = _script(path, parameters.get(path.stem, ""))
+            for name, text in scripts.items():
+                if name.replace("-", "_") not in loaded:
                     connection.run(text, (), SEND_SECONDS)
             if script:
                 connection.run(script, (), SEND_SECONDS)

@@ -52,6 +52,7 @@ COMMON = {
 }
 
 Entries = npt.NDArray[np.uint64]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,17 @@ class Image:
             return bytes(size)
         at = (entry & OFFSET) + within
         return os.pread(self._descriptor, size, at).ljust(size, b"\0")
+
+    def allocated(self) -> dict[int, Flags]:
+        """Return, by the number of each L2 table, which of its clusters this image has itself.
+
+        Those that it has as zeroes count, too.
+        """
+        tables, entries = self._l1() & np.uint64(OFFSET), self.header.cluster // 8
+        return {
+            int(number): self._table(int(tables[number]), entries) != 0
+            for number in np.flatnonzero(tables)
+        }
 
     # The parts of the file.
 

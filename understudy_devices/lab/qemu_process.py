@@ -25,6 +25,7 @@ from understudy_devices.lab.store import DISK, Team
 
 START_SECONDS = 60
 END_SECONDS = 10
+FINISH_SECONDS = 60
 POLL_SECONDS = 0.01
 LOG_BYTES_MAX, LOG_BYTES_KEPT = 16 * 2**20, 2**20
 
@@ -57,8 +58,8 @@ def launch(
     RunFailed, with QEMU's own words, if it does not start.
     """
     team = name.rpartition("/")[2]
-    for name in (MONITOR, CONSOLE, AGENT):
-        (folder / name).unlink(missing_ok=True)
+    for socket in (MONITOR, CONSOLE, AGENT):
+        (folder / socket).unlink(missing_ok=True)
     _shorten_log(folder)
     command = hardware.command_line(name, DISK, base, submissions.forward(), resumes)
     if not stays:
@@ -101,6 +102,17 @@ def end(monitor: Monitor) -> None:
         monitor.do("quit")
     if not monitor.ended(END_SECONDS):
         kill(monitor.pid)
+
+
+def finish(monitor: Monitor) -> None:
+    """Let a QEMU that this process has launched write what it buffers, however long that takes,
+    and end; RunFailed if it has not ended by itself."""
+    monitor.do("quit")
+    while not monitor.ended(FINISH_SECONDS):
+        pass
+    _, status = os.waitpid(monitor.pid, 0)
+    if status:
+        raise RunFailed(f"QEMU has ended with status {os.waitstatus_to_exitcode(status)}")
 
 
 def bury(monitor: Monitor) -> None:

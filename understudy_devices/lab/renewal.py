@@ -65,6 +65,7 @@ fi
 	set +e
 	if command -v ssh-keygen; then
 		nice -n 19 ssh-keygen -A
+		sync
 	fi
 	if command -v systemctl; then
 		systemctl restart systemd-journald

@@ -100,13 +100,16 @@ def _resume(team: Team, hardware: Hardware, saved: memory.Memory) -> str:
 
 
 def _set_clock(team: Team, monitor: Monitor) -> str:
-    """Tell the guest the time; return why it does not know it, or nothing."""
-    if not agent.is_there(monitor):
-        return "its clock stood still meanwhile: it has no agent, so set the clock in the guest"
+    """Tell the guest the time; return why it does not know it, or nothing.
+
+    Whatever fails here, the VM goes on.
+    """
     try:
+        if not agent.is_there(monitor):
+            return "its clock stood still meanwhile: it has no agent, so set the clock in the guest"
         with Agent(team.folder, ANSWER_SECONDS) as connection:
             renewal.set_clock(connection)
-    except agent.NoAnswer as error:
+    except (RunFailed, OSError) as error:
         return f"its clock stood still meanwhile: {error}; set the clock in the guest"
     return ""
 

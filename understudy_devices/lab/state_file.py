@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Small JSON files with the lab's state: either the old or the new content, also after a crash.
 
-Everybody may read them who may look into their folder.
+Everybody may read them who may look into their folder.  They have up to BYTES_MAX bytes.
 """
 
 import json
@@ -11,6 +11,9 @@ from typing import Any
 
 from understudy_devices.base import scratch
 from understudy_devices.base.errors import RunFailed
+from understudy_devices.lab import team_file
+
+BYTES_MAX = 2**20
 
 
 def write(path: Path, content: dict[str, Any], durable: bool = True) -> None:
@@ -25,23 +28,23 @@ def write(path: Path, content: dict[str, Any], durable: bool = True) -> None:
         sync(path.parent)
 
 
-def required(path: Path) -> dict[str, Any]:
-    """Return the content; RunFailed if the file is missing or damaged."""
+def required(path: Path, bytes_max: int = BYTES_MAX) -> dict[str, Any]:
+    """Return the content; RunFailed if the file is missing, damaged or too large."""
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(team_file.read(path, bytes_max))
     except OSError as error:
         raise RunFailed(f"{path}: {error.strerror}: take it from a backup") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise damaged(path) from None
     if not isinstance(content, dict):
         raise damaged(path)
     return content
 
 
-def optional(path: Path) -> dict[str, Any]:
-    """Return the content; nothing if the file is missing or damaged."""
+def optional(path: Path, bytes_max: int = BYTES_MAX) -> dict[str, Any]:
+    """Return the content; nothing if the file is missing, damaged or too large."""
     try:
-        return required(path)
+        return required(path, bytes_max)
     except RunFailed:
         return {}
 

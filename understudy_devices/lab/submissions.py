@@ -9,25 +9,23 @@ connection.  One of a team's is received at a time, and any other is refused at 
 guest can fill neither the host's disk nor its memory.
 """
 
-import fcntl
 import hashlib
 import json
 import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import owner, state_file
+from understudy_devices.lab import owner, state_file, team_file
+from understudy_devices.lab.receive import FOLDER
 from understudy_devices.lab.store import Team
 from understudy_devices.lab.students import TEAM as NAME
 from understudy_devices.lab.students import TEAM_RULE as NAME_RULE
 
-FOLDER = "submissions"
 ADDRESS, PORT = "10.0.2.100", 9090
 BYTES_MAX = 64 * 2**20
 """The largest archive."""
@@ -38,6 +36,10 @@ COUNT_MAX = 1000
 RECEIVING = ".receiving-"
 ARCHIVE, RECORD = ".tar.gz", ".json"
 NUMBERED = re.compile(r"(.+)-([1-9][0-9]*)\.json")
+RECORD_BYTES_MAX = 2**16
+SECONDS_MAX = 2**33
+"""A year that Python can print."""
+SHA256 = re.compile("[0-9a-f]{64}")
 CHUNK_BYTES = 2**16
 GUEST_PROGRAM = f"""#!/bin/bash
 # submit ASSIGNMENT FILE...: hands in files and folders.
@@ -93,37 +95,21 @@ def forward() -> str:
     return f"tcp:{ADDRESS}:{PORT}-cmd:{quoted}"
 
 
-def receive(folder: Path, stream: BinaryIO, seconds: float) -> str:
-    """Keep an archive that begins with the line `submit ASSIGNMENT BYTES`; return the answer.
+def receive(place: Path, line: bytes, stream: BinaryIO, seconds: float) -> str:
+    """Keep an archive that follows the line `submit ASSIGNMENT BYTES`; return the answer.
 
-    folder: the team's.  seconds: the time since 1970.  RunFailed if nothing was kept.
+    place: the folder of the team's submissions, locked; what receivers that were killed have left
+    there is removed.  seconds: the time since 1970.  RunFailed if nothing was kept.
     """
-    words = stream.readline(200).decode(errors="replace").split()
+    for left in place.glob(f"{RECEIVING}*"):
+        left.unlink()
+    words = line.decode(errors="replace").split()
     if len(words) != 3 or words[0] != "submit" or not re.fullmatch("[0-9]{1,12}", words[2]):
         raise RunFailed("the first line has to be: submit ASSIGNMENT BYTES")
     assignment, size = words[1], int(words[2])
     if not NAME.fullmatch(assignment):
         raise RunFailed(f"name of the assignment: write {NAME_RULE}")
-    place = folder / FOLDER
-    place.mkdir(mode=0o700, exist_ok=True)
-    with _alone(place):
-        return _receive(place, assignment, size, stream, seconds)
-
-
-@contextmanager
-def _alone(place: Path) -> Iterator[None]:
-    """Lock the folder, and remove what receivers that were killed have left."""
-    folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RunFailed("another submission is being received: submit again") from None
-        for left in place.glob(f"{RECEIVING}*"):
-            left.unlink()
-        yield
-    finally:
-        os.close(folder)
+    return _receive(place, assignment, size, stream, seconds)
 
 
 def _receive(place: Path, assignment: str, size: int, stream: BinaryIO, seconds: float) -> str:
@@ -143,7 +129,11 @@ def _receive(place: Path, assignment: str, size: int, stream: BinaryIO, seconds:
     finally:
         fresh.unlink(missing_ok=True)
     content = {"seconds": seconds, "bytes": size, "sha256": sha256}
-    state_file.write(place / f"{assignment}-{number}{RECORD}", content)
+    try:
+        state_file.write(place / f"{assignment}-{number}{RECORD}", content)
+    except OSError:
+        (place / f"{assignment}-{number}{ARCHIVE}").unlink()
+        raise
     return f"received {assignment} number {number}, {size} bytes, SHA-256 {sha256}"
 
 
@@ -158,8 +148,7 @@ def archive(team: Team, submission: Submission) -> bytes:
     path = team.folder / FOLDER / submission.name
     with owner.acting(team.folder):
         try:
-            with path.open("rb") as file:
-                content = file.read(BYTES_MAX + 1)
+            content = team_file.read(path, BYTES_MAX)
         except OSError as error:
             raise RunFailed(f"{path}: {error.strerror or error}") from None
     if hashlib.sha256(content).hexdigest() != submission.sha256:
@@ -177,10 +166,17 @@ def _of(team: Team) -> Iterator[Submission]:
         match = NUMBERED.fullmatch(path.name)
         if not match or not NAME.fullmatch(match[1]):
             continue
-        content = state_file.optional(path)
+        content = state_file.optional(path, RECORD_BYTES_MAX)
         seconds, size, sha256 = (content.get(key) for key in ("seconds", "bytes", "sha256"))
-        if isinstance(seconds, float) and isinstance(size, int) and isinstance(sha256, str):
-            yield Submission(team.name, match[1], int(match[2]), seconds, size, sha256[:64])
+        if (
+            isinstance(seconds, float)
+            and 0 <= seconds < SECONDS_MAX
+            and isinstance(size, int)
+            and 0 < size <= BYTES_MAX
+            and isinstance(sha256, str)
+            and SHA256.fullmatch(sha256)
+        ):
+            yield Submission(team.name, match[1], int(match[2]), seconds, size, sha256)
 
 
 def _copy(stream: BinaryIO, file: BinaryIO, size: int) -> str:

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""Opens files in a folder that a team may own: there may be a link, a pipe or a device instead."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+
+def opened(path: Path) -> BinaryIO:
+    """Open a file to read; OSError if there is none, or something else of that name."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(path, flags)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a file", str(path))
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read(path: Path, bytes_max: int) -> bytes:
+    """Return a file's content; OSError if it has more bytes, or as `opened`."""
+    with opened(path) as file:
+        content = file.read(bytes_max + 1)
+    if len(content) > bytes_max:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+    return content
+
+
+def last(path: Path, bytes_max: int) -> bytes:
+    """Return the last lines of a file that have so many bytes together; OSError as `opened`."""
+    with opened(path) as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - bytes_max))
+        content = file.read(bytes_max)
+    return content if size <= bytes_max else content.partition(b"\n")[2]

@@ -19,7 +19,8 @@ from understudy_devices.lab.agent import Agent, NoAnswer
 FORGET_SECONDS = 1800
 RENEW_SECONDS = 120
 CLOCK_SECONDS = 60
-CLOCK_NS_MAX = 1_000_000_000
+CLOCK_NS_MAX = 5_000_000_000
+"""A clock that was set is no farther from the host's, also of an agent that counts whole seconds."""
 GENERATION = "/sys/bus/acpi/drivers/vmgenid"
 RESEED = 0x5207
 """RNDRESEEDCRNG of linux/random.h: use what was written to /dev/urandom from now on."""

@@ -20,7 +20,7 @@ FORGET_SECONDS = 1800
 RENEW_SECONDS = 120
 CLOCK_SECONDS = 60
 CLOCK_NS_MAX = 5_000_000_000
-"""A clock that was set is no farther from the host's, also of an agent that counts whole seconds."""
+"""A clock that was set is no farther from the host's, even if the agent counts whole seconds."""
 GENERATION = "/sys/bus/acpi/drivers/vmgenid"
 RESEED = 0x5207
 """RNDRESEEDCRNG of linux/random.h: use what was written to /dev/urandom from now on."""

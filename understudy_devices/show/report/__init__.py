@@ -35,7 +35,7 @@ def _view(answer: result.Result) -> dict[str, Any]:
         "sentences": table.sentences(answer),
         "several_seeds": len(comparison.seeds) > 1,
         "views": pictures.views(answer),
-        "no_views": pictures.NOT_BUILT,
+        "no_views": pictures.missing(),
         "paper": answer.paper,
         "paper_rows": reproduction.rows(answer.paper, comparison) if answer.paper else [],
         "stand_ins": reproduction.beside(comparison.schedulers),

@@ -24,6 +24,17 @@ NOT_BUILT = (
 )
 
 
+NOT_SENT = (
+    "This report has no pictures, since of no request it is known when it was sent to the disk, "
+    "and when it was completed."
+)
+
+
+def missing() -> str:
+    """Return why there are no views, when there are none."""
+    return NOT_SENT if views_file().exists() else NOT_BUILT
+
+
 def views(answer: Result) -> dict[str, str] | None:
     """Return what the template needs; None if the views are not built, or have nothing to show."""
     try:

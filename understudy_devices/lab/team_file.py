@@ -11,7 +11,12 @@ from typing import BinaryIO
 def opened(path: Path) -> BinaryIO:
     """Open a file to read; OSError if there is none, or something else of that name."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(path, flags)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise OSError(errno.ELOOP, "a link, and not a file", str(path)) from None
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "not a file", str(path))

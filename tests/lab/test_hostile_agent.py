@@ -22,8 +22,13 @@ SECONDS = 60
 
 
 @contextmanager
-def guest(folder: Path, answers: list[bytes]) -> Iterator[Agent]:
-    """Connect to an agent that greets, and then answers each command with the next bytes."""
+def guest(
+    folder: Path, answers: list[bytes], done: threading.Event | None = None
+) -> Iterator[Agent]:
+    """Connect to an agent that greets, and then answers each command with the next bytes.
+
+    With an event, it then reads nothing until that.
+    """
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         server.bind(str(folder / AGENT))
         server.listen()
@@ -36,6 +41,8 @@ def guest(folder: Path, answers: list[bytes]) -> Iterator[Agent]:
                 for answer in answers:
                     commands.readline()
                     connection.sendall(answer)
+                if done:
+                    done.wait(SECONDS)
 
         thread = threading.Thread(target=serve)
         thread.start()
@@ -90,33 +97,10 @@ def test_a_guest_that_does_not_listen(tmp_path: Path) -> None:
         connection.run("#" * 2**24, (), SECONDS)
     (tmp_path / AGENT).unlink()
     done = threading.Event()
-    with silent_guest(tmp_path, done) as connection:
+    with guest(tmp_path, [], done) as connection:
         with pytest.raises(NoAnswer, match="its agent does not listen"):
             connection.run("#" * 2**24, (), 0.1)
         done.set()
-
-
-@contextmanager
-def silent_guest(folder: Path, done: threading.Event) -> Iterator[Agent]:
-    """Connect to an agent that greets, and reads nothing until the event."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
-        server.bind(str(folder / AGENT))
-        server.listen()
-
-        def serve() -> None:
-            connection, _ = server.accept()
-            with connection, connection.makefile("rb") as commands:
-                number = json.loads(commands.readline().lstrip(agent.DELIMITER))["arguments"]["id"]
-                connection.sendall(b'{"return": %d}\n' % number)
-                done.wait(SECONDS)
-
-        thread = threading.Thread(target=serve)
-        thread.start()
-        try:
-            with Agent(folder, SECONDS) as connection:
-                yield connection
-        finally:
-            thread.join()
 
 
 @pytest.mark.parametrize("error", [Gone("QEMU does not answer"), OSError(24, "Too many files")])

@@ -24,17 +24,12 @@ from understudy_devices.lab.monitor import Monitor, connect
 DELIMITER = b"\xff"
 """Both sides forget what they have received before this byte, which is in no JSON."""
 POLL_SECONDS = 0.02
-AGAIN_SECONDS = 5
 WORDS_MAX = 200
 ANSWER_BYTES_MAX = 16 * 2**20
 
 
 class NoAnswer(RunFailed):
     """The guest has no agent, or it does not do what it has to."""
-
-
-class Silent(NoAnswer):
-    """The agent has not answered in time."""
 
 
 def is_there(monitor: Monitor) -> bool:
@@ -114,20 +109,11 @@ class Agent:
             time.sleep(POLL_SECONDS)
 
     def _synchronize(self, deadline: float) -> None:
-        """Skip answers to an earlier connection.  An agent that has just been resumed may miss a
-        command, so it is asked again."""
-        while True:
-            number = secrets.randbits(31)
-            self._send("guest-sync-delimited", deadline, before=DELIMITER, id=number)
-            again = min(deadline, time.monotonic() + AGAIN_SECONDS)
-            try:
-                while self._answer(again).get("return") != number:
-                    pass
-            except Silent:
-                if again == deadline:
-                    raise
-            else:
-                return
+        """Skip answers to an earlier connection."""
+        number = secrets.randbits(31)
+        self._send("guest-sync-delimited", deadline, before=DELIMITER, id=number)
+        while self._answer(deadline).get("return") != number:
+            pass
 
     def _object(self, command: str, deadline: float, **arguments: Any) -> dict[str, Any]:
         answer = self._do(command, deadline, **arguments)
@@ -164,7 +150,7 @@ class Agent:
                     self._socket.settimeout(_left(deadline))
                     data = self._socket.recv(65536)
                 except TimeoutError:
-                    raise Silent("its agent does not answer") from None
+                    raise NoAnswer("its agent does not answer") from None
                 except OSError as error:
                     raise NoAnswer(f"its agent is gone: {error.strerror or error}") from None
                 if not data:

@@ -30,10 +30,9 @@ CAUSED = frozenset(
     }
 )
 """Findings that a right driver may have since a fault has changed the card behind its back."""
-CAUSED_BY = {
-    "reset": frozenset({"DMA outside the driver's memory", "DMA buffer freed in use"}),
-    "ones": frozenset({"DMA outside the driver's memory", "DMA buffer freed in use"}),
-}
+CAUSED_BY = dict.fromkeys(
+    ("reset", "ones"), frozenset({"DMA outside the driver's memory", "DMA buffer freed in use"})
+)
 """A reset may come between the stores of an address and of the doorbell, and a card that was reset
 does not say that it has ended.  A driver that loads ones takes the card for gone, and takes its
 memory back."""

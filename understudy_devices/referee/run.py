@@ -9,6 +9,7 @@ removed, and unloaded.
 
 import random
 import re
+import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -384,7 +385,8 @@ def prepared(name: str, source: Path, exercise: Path | None = None) -> Subject:
 def _unchecked(kernel: packages.Kernel, source: Path, has_pointers: bool) -> Iterator[str]:
     """Yield what nobody looks for, and what it takes."""
     if not has_pointers:
-        why = "the driver's source" if source.suffix == ".ko" else "apt-get install sparse"
+        why = "sparse has not ended" if shutil.which("sparse") else "apt-get install sparse"
+        why = "the driver's source" if source.suffix == ".ko" else why
         yield f"raw pointers to registers and processes ({why})"
     for option, what in KERNEL_CHECKS.items():
         if not kernel.has(option):

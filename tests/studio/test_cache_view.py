@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The segments that the page draws answer each read as the disk's cache did."""
 
-from pathlib import Path
-
 import pytest
 from built_page import built
 from page_jobs import in_node, page_job, simulations

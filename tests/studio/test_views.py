@@ -18,7 +18,7 @@ SCHEDULERS = ("cats", "clook", "fcfs", "sstf")
 NS_PER_MS = 1e6
 
 
-def records(workload: str, **given: int) -> dict[str, pl.DataFrame]:
+def records(workload: str, **given: Any) -> dict[str, pl.DataFrame]:
     """Simulate on the page's first disk; return the requests of each scheduler."""
     question = ask(
         "predict", disk="cheetah-15k4", workload=workload, schedulers=",".join(SCHEDULERS),

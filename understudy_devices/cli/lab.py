@@ -80,6 +80,7 @@ def command() -> None:
 @click.option(
     "--quota", metavar="SIZE", help="Most that a team's images may take [default: no limit]."
 )
+@click.option("--pin", is_flag=True, help="Keep each VM on processors that share a cache.")
 @with_kernel
 @FOLDER
 def create(
@@ -89,6 +90,7 @@ def create(
     memory: str,
     cpus: int,
     quota: str | None,
+    pin: bool,
     kernel: Path | None,
     initrd: Path | None,
     arguments: str,
@@ -99,6 +101,7 @@ def create(
         sizes.parse("--memory", memory, limits.MEMORY_MIN, limits.MEMORY_MAX) // MIB,
         cpus,
         quota_bytes(quota) if quota else None,
+        pin,
     )
     teams = students.teams(file)
     store.check_new(labs, name)

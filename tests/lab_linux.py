@@ -5,6 +5,8 @@ Its clock says 2001 until somebody sets it.  The agent speaks as much of the pro
 guest agent as the lab uses.  A letter at the serial port makes the guest
 
 i: print machine-id, 16 random bytes and the time, as "identity ID RANDOM SECONDS"
+d: print the first line of the file version on the shared drive, as "drive LINE", or "drive none";
+   the drive stays mounted
 w: add one to the number in the first sector of its disk, and print "wrote NUMBER" when it is
    flushed
 o: crash
@@ -16,7 +18,7 @@ from pathlib import Path
 from understudy_devices.platforms.vm import modules, packages, stages
 from understudy_devices.platforms.vm.initramfs import Initramfs
 
-MODULES = ("virtio_pci", "virtio_blk", "virtio_console", "virtio_net")
+MODULES = ("virtio_pci", "virtio_blk", "virtio_console", "virtio_net", "crc32c_generic", "ext4")
 MACHINE_ID = "0123456789abcdef0123456789abcdef"
 AGENT = r"""#!/bin/sh
 # Each process is over before its number is told.
@@ -86,6 +88,15 @@ while :; do
 	i)
 		random=$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n')
 		echo "identity $(cat /etc/machine-id) $random $(date +%s)"
+		;;
+	d)
+		for disk in /sys/block/vd*; do
+			if [ "$(cat $disk/serial)" = shared ] && [ ! -e /run/drive ]; then
+				mkdir /run/drive
+				mount -t ext4 -o ro /dev/${disk##*/} /run/drive
+			fi
+		done
+		echo "drive $(head -n 1 /run/drive/version || echo none)"
 		;;
 	o)
 		echo c >/proc/sysrq-trigger

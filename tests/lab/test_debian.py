@@ -10,7 +10,7 @@ import pytest
 from lab_class import NAME, students, understudy
 
 from understudy_devices.base.errors import UserError
-from understudy_devices.lab import debian, from_raw
+from understudy_devices.lab import debian, ext4, from_raw
 
 EPOCH = 1_000_000_000
 
@@ -28,15 +28,14 @@ def tree(folder: Path) -> Path:
     return folder
 
 
-def test_equal_folders_give_equal_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(debian, "DISK_BYTES", 32 * 2**20)
+def test_equal_folders_give_equal_images(tmp_path: Path) -> None:
     images = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         root, raw = tree(tmp_path / name / "root"), tmp_path / name / "raw"
         debian._clamp(root, EPOCH)
         (root / "file1").read_bytes()
-        debian._file_system(root, raw, EPOCH)
+        ext4.write(root, raw, 32 * 2**20, "lab", EPOCH)
         from_raw.write(raw, tmp_path / name / "disk.qcow2")
         images.append((tmp_path / name / "disk.qcow2").read_bytes())
     assert images[0] == images[1]

@@ -16,7 +16,7 @@ import lab_linux
 import pytest
 from lab_class import PATIENCE_SECONDS, Class
 
-from understudy_devices.lab import first_start, memory, overlay
+from understudy_devices.lab import disk_use, first_start, memory, overlay
 from understudy_devices.lab.base_image import read
 from understudy_devices.lab.hardware import LOG
 
@@ -60,6 +60,10 @@ def test_a_first_start_resumes_and_shares_nothing(tmp_path: Path) -> None:
         base = read(lab.team().folder / "../../bases/1")
         assert not list(base.folder.glob(".booting*"))
         assert "unchanged" in lab.do("check")
+        use = disk_use.of(lab.team().lab)
+        assert use.saved_bytes == use.base_bytes[1], "the saved machine saves nothing"
+        assert use.machine_bytes > 2**20
+        assert "booted once for all: " in lab.do("disk")
 
         assert "team01: resumed" in lab.start()
         assert booted_disk(lab)

@@ -182,6 +182,20 @@ def test_odd_records_are_no_submissions(lab: Class) -> None:
         submissions.archive(lab.team(), kept)
 
 
+def test_a_folder_with_too_many_files_hides_nobody(
+    lab: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submissions, "FILES_MAX", 4)
+    for name in ("team01", "team02"):
+        assert "received hw1" in hand_in(lab.team(name).folder, b"submit hw1 5\nhello")
+    for number in range(3):
+        (lab.team().folder / "submissions" / f"odd{number}").touch()
+    done = lab.lab("submissions")
+    assert done.exit_code == 1
+    assert "team01/submissions: more than 4 files, so it is not read" in done.stderr
+    assert [line.split()[:2] for line in done.stdout.splitlines()[1:]] == [["team02", "hw1"]]
+
+
 def test_the_guests_program(tmp_path: Path) -> None:
     """It sends an archive of what it is told, and compares the checksum."""
     (tmp_path / "work").mkdir()

@@ -17,6 +17,7 @@ from understudy_devices.base.plain import one_line, plain
 from understudy_devices.cli.lab_booted import boot_once
 from understudy_devices.cli.lab_changes import CHANGES
 from understudy_devices.cli.lab_doctor import doctor_command
+from understudy_devices.cli.lab_drive import drive_command
 from understudy_devices.cli.lab_options import (
     FILE,
     FOLDER,
@@ -256,9 +257,12 @@ def check(name: str, labs: Path) -> None:
     A start checks only sizes, time stamps and samples.  After a lab was copied or moved, this
     command has to accept it once.
     """
-    from understudy_devices.lab import booted
+    from understudy_devices.lab import booted, drive
 
     lab = store.read(labs, name)
+    for version in drive.all_of(lab):
+        version.check_fully()
+        click.echo(f"{version.folder}: unchanged, {megabytes(version.disk_bytes)}")
     for base in lab.bases():
         base.check_fully()
         size = sum(seal.size for seal in base.seals.values())
@@ -294,6 +298,10 @@ def disk_command(name: str, labs: Path, as_json: bool) -> None:
     Console(highlight=False).print(table)
     for number, size in use.base_bytes.items():
         click.echo(f"base {number}: {megabytes(size)}")
+    if use.machine_bytes:
+        click.echo(f"booted once for all: {megabytes(use.machine_bytes)}")
+    for number, size in use.drive_bytes.items():
+        click.echo(f"shared drive, version {number}: {megabytes(size)}")
     click.echo(
         f"in all {megabytes(use.total_bytes)}; an image for each team would take "
         f"{megabytes(use.saved_bytes)} more"
@@ -346,5 +354,5 @@ def _debian(options: Source, folder: Path) -> Source:
     return debian.build(folder, lambda line: click.echo(f"{line} ...", err=True))
 
 
-for each in (boot_once, doctor_command, plug_command, submissions_command, *CHANGES):
+for each in (boot_once, doctor_command, drive_command, plug_command, submissions_command, *CHANGES):
     command.add_command(each)

@@ -22,14 +22,14 @@ def boot_once(name: str, seconds: float, labs: Path) -> None:
     """Boot the newest base once, and save the machine: first starts of teams resume it.
 
     The guest needs QEMU's guest agent (Debian: qemu-guest-agent).  Give the command again after an
-    upgrade of QEMU, and after a rebase.
+    upgrade of QEMU, after a rebase, and after a change of the shared drive.
     """
-    from understudy_devices.lab import accelerator, booted
+    from understudy_devices.lab import accelerator, booted, drive
     from understudy_devices.lab.hardware import Hardware
 
     lab = store.read(labs, name)
     base = lab.bases()[-1]
-    hardware = Hardware(lab.settings, accelerator.best())
+    hardware = Hardware(lab.settings, accelerator.best(), drive=drive.current(lab))
     machine = booted.make(base, lab.name, hardware, seconds)
     size = megabytes(machine.disk_bytes)
     click.echo(f"{lab.name}: base {base.folder.name} has booted, {size}", err=True)

@@ -38,10 +38,13 @@ def submissions_command(
     lab = store.read(labs, name)
     teams = [lab.team(team)] if team else lab.teams()
     closed = [each.name for each in teams if not os.access(each.folder, os.R_OK | os.X_OK)]
-    every = [
-        (each, one) for each in teams if each.name not in closed for one in submissions.of(each)
-    ]
-    failures = []
+    every, failures = [], []
+    for each in teams:
+        if each.name not in closed:
+            try:
+                every += [(each, one) for one in submissions.of(each)]
+            except RunFailed as error:
+                failures.append(str(error))
     if target:
         for each, one in every:
             try:

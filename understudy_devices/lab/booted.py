@@ -58,6 +58,11 @@ class Booted:
         return self.folder / MEMORY
 
     @property
+    def drive(self) -> str:
+        """Return the identity of the shared drive that it has; empty if it has none."""
+        return self.hardware.get("drive", "")
+
+    @property
     def disk_bytes(self) -> int:
         """Return what the machine takes on disk."""
         there = (path for path in (self.disk, self.memory) if path.exists())
@@ -114,6 +119,8 @@ def make(base: Base, name: str, hardware: Hardware, seconds: float) -> Booted:
     """
     base = replace(base, folder=base.folder.resolve())
     base.check_quickly(f"understudy lab check {name}")
+    if hardware.drive:
+        hardware.drive.check_quickly(f"understudy lab check {name}")
     with (
         locks.folder(base.folder, 0, who=f"{name}, base {base.folder.name}"),
         scratch.folder(".booting.", base.folder) as folder,

@@ -9,14 +9,12 @@ identity, the keys of its SSH server, the seed of its random numbers.
 
 import os
 import shutil
-import subprocess
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import one_line
-from understudy_devices.lab import from_raw, submissions
+from understudy_devices.lab import ext4, from_raw, submissions
 from understudy_devices.lab.base_image import DISK, INITRD, KERNEL, Source
 from understudy_devices.lab.base_image import PACKAGES as LIST
 
@@ -49,10 +47,7 @@ PACKAGES = (
 DISK_BYTES = 8 * 2**30
 EPOCH = 1_686_355_200
 """The day of Debian 12's release; a time stamp that all files may have."""
-NAMESPACE = uuid.UUID("7d1c2f5e-5a0e-4b51-9a2f-0c8f5f3b6a10")
 EMPTIED = ("var/cache/apt", "var/log", "var/cache/ldconfig", "tmp", "run", "var/lib/apt/lists")
-FIELDS = ("atime", "atime_extra", "ctime", "ctime_extra")
-"""The times of an inode that mke2fs copies, and nobody can set."""
 REMOVED = (
     "etc/ssh/ssh_host_*",
     "etc/*-",
@@ -82,9 +77,15 @@ FILES = {
         "[Service]\nType=oneshot\nExecStart=/usr/bin/ssh-keygen -A\n\n"
         "[Install]\nWantedBy=multi-user.target\n"
     ),
+    "etc/systemd/system/usr-local.mount": (
+        "[Unit]\nDescription=The lab's shared drive\nBefore=multi-user.target\n\n"
+        "[Mount]\nWhat=/dev/disk/by-id/virtio-shared\nWhere=/usr/local\nType=ext4\n"
+        "Options=ro,nosuid,nodev\n\n"
+        "[Install]\nWantedBy=dev-disk-by\\x2did-virtio\\x2dshared.device\n"
+    ),
 }
-PROGRAMS = {"usr/local/bin/submit": submissions.GUEST_PROGRAM}
-SERVICES = ("systemd-networkd", "lab-first-boot")
+PROGRAMS = {"usr/bin/submit": submissions.GUEST_PROGRAM}
+SERVICES = ("systemd-networkd", "lab-first-boot", "usr-local.mount")
 
 Say = Callable[[str], None]
 
@@ -114,7 +115,7 @@ def build(folder: Path, say: Say) -> Source:
     say("making the file system")
     _clamp(root, epoch)
     raw = folder / "raw"
-    _file_system(root, raw, epoch)
+    ext4.write(root, raw, DISK_BYTES, "lab", epoch)
     shutil.rmtree(root)
     say("making the image")
     from_raw.write(raw, folder / DISK)
@@ -144,13 +145,13 @@ def _install(root: Path, epoch: int) -> None:
         "--dpkgopt=force-unsafe-io",  # if the host crashes, the image is made anew
         *(RELEASE, str(root)),
     ]
-    _run(command, epoch)
+    ext4.run(command, epoch)
 
 
 def _packages(root: Path, epoch: int) -> str:
     """Return each package's name and version, a line each."""
     form = "${binary:Package} ${Version}\\n"
-    return _run(["dpkg-query", f"--admindir={root}/var/lib/dpkg", "-W", "-f", form], epoch)
+    return ext4.run(["dpkg-query", f"--admindir={root}/var/lib/dpkg", "-W", "-f", form], epoch)
 
 
 def _configure(root: Path) -> None:
@@ -174,60 +175,10 @@ def _configure(root: Path) -> None:
         path.write_text(content)
         path.chmod(0o755)
     for service in SERVICES:
-        _run(["systemctl", f"--root={root}", "enable", service], EPOCH)
+        ext4.run(["systemctl", f"--root={root}", "enable", service], EPOCH)
 
 
 def _clamp(root: Path, epoch: int) -> None:
     """Give no file a later time stamp than the epoch."""
-    for path in _all(root):
+    for path in ext4.everything(root):
         os.utime(path, (epoch, min(int(path.lstat().st_mtime), epoch)), follow_symlinks=False)
-
-
-def _all(root: Path) -> Iterator[Path]:
-    """Yield everything below a folder and the folder, contents before their folder."""
-    for place, folders, files in os.walk(root, topdown=False):
-        for name in (*files, *folders):
-            yield Path(place, name)
-    yield root
-
-
-def _file_system(root: Path, raw: Path, epoch: int) -> None:
-    """Write the folder as an ext4 file system; equal folders give equal bytes.
-
-    mke2fs copies the times at which a file was read and its inode changed; debugfs sets them later.
-    """
-    identity = str(uuid.uuid5(NAMESPACE, str(epoch)))
-    with raw.open("xb") as file:
-        file.truncate(DISK_BYTES)
-    options = f"hash_seed={identity},lazy_itable_init=0,lazy_journal_init=0"
-    command = ["mke2fs", "-q", "-F", "-t", "ext4", "-L", "lab", "-U", identity, "-E", options]
-    _run([*command, "-d", str(root), str(raw)], epoch)
-    inodes = sum(1 for _ in _all(root)) + 20
-    script = raw.with_suffix(".debugfs")
-    lines = (f"sif <{inode}> {field} @{epoch}" for inode in range(11, inodes) for field in FIELDS)
-    script.write_text("\n".join([*lines, ""]))
-    _run(["debugfs", "-w", "-f", str(script), str(raw)], epoch)
-    script.unlink()
-
-
-def _run(command: list[str], epoch: int) -> str:
-    """Run a program and return what it prints; RunFailed has its last words."""
-    extra = {
-        "SOURCE_DATE_EPOCH": str(epoch),
-        "E2FSPROGS_FAKE_TIME": str(epoch),
-        "LC_ALL": "C.UTF-8",
-        "DEBIAN_FRONTEND": "noninteractive",
-    }
-    done = subprocess.run(
-        command,
-        env={**os.environ, **extra},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        lines = (done.stderr or done.stdout).strip().splitlines()
-        reason = one_line(lines[-1]) if lines else "it gave no reason"
-        raise RunFailed(f"--base debian: {command[0]}: {reason}")
-    return done.stdout

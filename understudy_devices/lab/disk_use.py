@@ -6,14 +6,12 @@ which are 12 installations.  What the teams have written is the same in a clone 
 its own, so it does not count.
 """
 
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import booted, changes, owner
-from understudy_devices.lab.base_image import Base
+from understudy_devices.lab import booted, changes, drive, owner
 from understudy_devices.lab.memory import PREFIX as MEMORY
 from understudy_devices.lab.store import DISK, Lab, Team
 
@@ -51,17 +49,21 @@ class TeamUse:
 class LabUse:
     """What a lab takes on disk.
 
-    base_bytes: of each base, by number.  saved_bytes: what the clones save against an image for
-    each team; less than 0 if there are more bases than teams on them.
+    base_bytes: of each base, by number.  machine_bytes: of the machines that were booted once for
+    all.  drive_bytes: of each version of the shared drive, by number.  saved_bytes: what the clones
+    save against an image for each team; less than 0 if there are more bases than teams on them.
     """
 
     teams: list[TeamUse]
     base_bytes: dict[int, int]
+    machine_bytes: int
+    drive_bytes: dict[int, int]
 
     @property
     def total_bytes(self) -> int:
-        """Return what bases and teams take."""
-        return sum(self.base_bytes.values()) + sum(team.total_bytes for team in self.teams)
+        """Return what everything takes."""
+        shared = sum(self.base_bytes.values()) + self.machine_bytes + sum(self.drive_bytes.values())
+        return shared + sum(team.total_bytes for team in self.teams)
 
     @property
     def saved_bytes(self) -> int:
@@ -73,20 +75,16 @@ class LabUse:
 def of(lab: Lab) -> LabUse:
     """Return what a lab takes on disk now."""
     bases = {
-        int(base.folder.name): sum(_blocks(path) for path in _files(base)) for base in lab.bases()
+        int(base.folder.name): sum(_blocks(base.folder / name) for name in base.seals)
+        for base in lab.bases()
     }
+    machines = sum(each.disk_bytes for base in lab.bases() for each in booted.all_of(base))
+    drives = {each.version: each.disk_bytes for each in drive.all_of(lab)}
     teams = []
     for team in lab.teams():
         with owner.acting(team.folder):
             teams.append(_of_team(team))
-    return LabUse(teams, bases)
-
-
-def _files(base: Base) -> Iterator[Path]:
-    """Yield the files of a base, and of the machines that were booted once for all."""
-    yield from (base.folder / name for name in base.seals)
-    for machine in booted.all_of(base):
-        yield from (machine.disk, machine.memory)
+    return LabUse(teams, bases, machines, drives)
 
 
 def _of_team(team: Team) -> TeamUse:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from understudy_devices.base.cache import digest
 from understudy_devices.lab.base_image import INITRD, KERNEL, Base
+from understudy_devices.lab.drive import Drive
 from understudy_devices.lab.settings import Settings
 from understudy_devices.platforms.vm import qemu
 
@@ -19,6 +20,8 @@ MONITOR, CONSOLE, LOG, QEMU_LOG = "monitor.sock", "console.sock", "console.log",
 AGENT = "agent.sock"
 AGENT_PORT = "org.qemu.guest_agent.0"
 """The name by which QEMU's guest agent looks for its port."""
+DRIVE = "shared"
+"""The serial number of the shared drive: /dev/disk/by-id/virtio-shared."""
 PROCESSOR = {"tcg": "max", "kvm": "host"}
 
 Accelerator = Literal["tcg", "kvm"]
@@ -28,12 +31,14 @@ Accelerator = Literal["tcg", "kvm"]
 class Hardware:
     """A VM's hardware; equal hardware can resume a saved machine.
 
-    second: an image, in the team's folder, that the VM has as a read-only second disk.
+    second: an image, in the team's folder, that the VM has as a read-only second disk.  drive: the
+    version of the shared drive; each version is other hardware.
     """
 
     settings: Settings
     accelerator: Accelerator
     second: str = ""
+    drive: Drive | None = None
 
     def identity(self) -> dict[str, str]:
         """Return what a saved machine needs to be resumed: QEMU and the hardware."""
@@ -43,6 +48,7 @@ class Hardware:
             "build": f"{built.st_size} {built.st_mtime_ns}",
             "accelerator": self.accelerator,
             "hardware": digest([word.encode() for word in self._words()]),
+            **({"drive": self.drive.identity} if self.drive else {}),
         }
 
     def command_line(
@@ -56,6 +62,8 @@ class Hardware:
         images = _image("disk", disk)
         if self.second:
             images += _image("second", self.second, read_only=True)
+        if self.drive:
+            images += _image(DRIVE, str(self.drive.image.resolve()), read_only=True, format="raw")
         words = (*self._words(), *images, *_network(submissions), *_kernel(base), *wait)
         return [qemu.binary(), "-name", name, *words]
 
@@ -75,6 +83,8 @@ class Hardware:
             *["-device", f"virtserialport,chardev={AGENT},name={AGENT_PORT}"],
             *["-chardev", _socket("monitor", MONITOR)],
             *["-mon", "chardev=monitor,mode=control"],
+            # The last device, so that all others are where they are without it.
+            *(["-device", f"virtio-blk-pci,drive={DRIVE},serial={DRIVE}"] if self.drive else []),
         ]
 
 
@@ -82,10 +92,12 @@ def _socket(name: str, path: str) -> str:
     return f"socket,id={name},path={path},server=on,wait=off"
 
 
-def _image(name: str, path: str, read_only: bool = False) -> list[str]:
+def _image(
+    name: str, path: str, read_only: bool = False, format: Literal["qcow2", "raw"] = "qcow2"
+) -> list[str]:
     """Return the arguments for an image, on which QEMU holds a lock as long as it runs."""
     file = {"driver": "file", "filename": path, "locking": "on"}
-    node = {"driver": "qcow2", "node-name": name, "file": file, "discard": "unmap"}
+    node = {"driver": format, "node-name": name, "file": file, "discard": "unmap"}
     return ["-blockdev", json.dumps({**node, "read-only": read_only})]
 
 

@@ -83,6 +83,12 @@ def find(team: Team, hardware: Hardware) -> Memory | None:
     return Memory(path, difference(content.get("hardware"), hardware.identity()))
 
 
+def drive(team: Team) -> str:
+    """Return the identity of the shared drive that the suspended VM has; empty if it has none."""
+    hardware = state_file.optional(team.folder / FILE).get("hardware")
+    return str(hardware.get("drive", "")) if isinstance(hardware, dict) else ""
+
+
 def drop(team: Team) -> None:
     """Forget the saved memory, and what interrupted commands have left of others."""
     (team.folder / FILE).unlink(missing_ok=True)
@@ -121,4 +127,6 @@ def difference(saved: object, now: dict[str, str]) -> str:
         return f"QEMU {before.get('qemu')} saved it, and this is {now['qemu']}"
     if before.get("build") != now["build"]:
         return f"another build of QEMU {now['qemu']} saved it"
+    if before.get("drive") != now.get("drive"):
+        return "it has another version of the shared drive"
     return "the VM has other hardware now"

@@ -18,6 +18,8 @@ LOAD_SECONDS = 600
 def launched(team: Team, hardware: Hardware, *, resumes: bool) -> Iterator[Monitor]:
     """Launch QEMU, record that, and yield a connection to it; if the block fails, end QEMU."""
     name = f"{team.lab.name}/{team.name}"
+    if hardware.drive:
+        hardware.drive.check_quickly(team.lab.words("check"))
     with qemu_process.launch(team.folder, name, hardware, team.base(), resumes) as monitor:
         try:
             holder.record(team, monitor.pid, resumes, hardware.identity())

@@ -129,8 +129,8 @@ def _places(size: int) -> Iterator[int]:
 
 def _changed(path: Path, how: str) -> RunFailed:
     return RunFailed(
-        f"{path}: changed since it was sealed ({how}), so its clones are worthless on it: put the "
-        "sealed file back from a backup, or move the teams to a new base"
+        f"{path}: changed since it was sealed ({how}), so no VM may use it: put the sealed file "
+        "back from a backup, or move the teams to a new base or drive"
     )
 
 

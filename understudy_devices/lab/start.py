@@ -18,6 +18,7 @@ from understudy_devices.base.errors import RunFailed
 from understudy_devices.lab import (
     agent,
     changes,
+    drive,
     first_start,
     holder,
     locks,
@@ -67,18 +68,20 @@ def start(team: Team, hardware: Hardware) -> Started:
         first_start.sweep(team)
         changes.sweep(team)
         hardware = replace(hardware, second=changes.OLD if changes.has_old(team) else "")
+        suspended = replace(hardware, drive=drive.find(lab, memory.drive(team)))
         team.base().check_quickly(lab.words("check"))
         first_start.check_below(team, lab.words("check"))
         quota.check(team)
-        saved = memory.find(team, hardware)
+        saved = memory.find(team, suspended)
         note = f"the suspended VM is not resumed: {saved.obstacle}" if saved else ""
         if saved and not saved.obstacle:
             try:
-                return Started("resumed", _resume(team, hardware, saved))
+                return Started("resumed", _resume(team, suspended, saved))
             except Refused as error:
                 note = f"the suspended VM is not resumed: {error}"
             except Gone as error:
                 raise RunFailed(_not_resumed(team, error)) from None
+        hardware = replace(hardware, drive=drive.current(lab))
         memory.drop(team)
         if not saved:
             first = first_start.start(team, hardware)

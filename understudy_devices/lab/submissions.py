@@ -16,6 +16,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -33,6 +34,8 @@ ALL_BYTES_MAX = 2**30
 """The most that a team's archives may take together."""
 COUNT_MAX = 1000
 """The most archives of a team."""
+FILES_MAX = 3 * COUNT_MAX
+"""The most files in a team's folder of submissions; a team may own it, and put others there."""
 RECEIVING = ".receiving-"
 ARCHIVE, RECORD = ".tar.gz", ".json"
 NUMBERED = re.compile(r"(.+)-([1-9][0-9]*)\.json")
@@ -138,7 +141,7 @@ def _receive(place: Path, assignment: str, size: int, stream: BinaryIO, seconds:
 
 
 def of(team: Team) -> list[Submission]:
-    """Return what a team has handed in, oldest first."""
+    """Return what a team has handed in, oldest first; RunFailed if its folder has too many files."""
     with owner.acting(team.folder):
         return sorted(_of(team), key=lambda each: (each.seconds, each.assignment, each.number))
 
@@ -162,11 +165,12 @@ def record(submission: Submission) -> bytes:
 
 
 def _of(team: Team) -> Iterator[Submission]:
-    for path in (team.folder / FOLDER).glob(f"*{RECORD}"):
-        match = NUMBERED.fullmatch(path.name)
+    folder = team.folder / FOLDER
+    for name in _names(folder):
+        match = NUMBERED.fullmatch(name)
         if not match or not NAME.fullmatch(match[1]):
             continue
-        content = state_file.optional(path, RECORD_BYTES_MAX)
+        content = state_file.optional(folder / name, RECORD_BYTES_MAX)
         seconds, size, sha256 = (content.get(key) for key in ("seconds", "bytes", "sha256"))
         if (
             isinstance(seconds, float)
@@ -177,6 +181,20 @@ def _of(team: Team) -> Iterator[Submission]:
             and SHA256.fullmatch(sha256)
         ):
             yield Submission(team.name, match[1], int(match[2]), seconds, size, sha256)
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in islice(entries, FILES_MAX + 1)]
+    except OSError:  # nothing was handed in, or the team has removed it
+        return []
+    if len(names) > FILES_MAX:
+        raise RunFailed(
+            f"{folder}: more than {FILES_MAX:,} files, so it is not read: remove what nobody has "
+            "handed in"
+        )
+    return names
 
 
 def _copy(stream: BinaryIO, file: BinaryIO, size: int) -> str:

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Who has which version of the shared drive; a version goes only when nobody has it."""
+
+import os
+from contextlib import suppress
+
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.lab import booted, drive, holder, locks, memory, owner
+from understudy_devices.lab.store import Lab, Team
+
+LOCK_SECONDS = 60
+
+
+def of(lab: Lab) -> dict[str, list[str]]:
+    """Return the teams whose VM, running or suspended, has a version, by the drive's identity.
+
+    Teams whose folder this user may not look into are left out.
+    """
+    teams: dict[str, list[str]] = {}
+    for team in lab.teams():
+        if os.access(team.folder, os.R_OK | os.X_OK):
+            with owner.acting(team.folder):
+                teams.setdefault(_identity(team), []).append(team.name)
+    teams.pop("", None)
+    return teams
+
+
+def is_booted_with_another(lab: Lab) -> bool:
+    """Return whether the machine that was booted once for all has another version than VMs that
+    boot now."""
+    machine = booted.newest(lab.bases()[-1])
+    now = drive.current(lab)
+    return machine is not None and machine.drive != (now.identity if now else "")
+
+
+def drop(lab: Lab, version: int) -> None:
+    """Remove a version; RunFailed if a VM has it, or has it from its next boot on."""
+    with locks.folder(lab.folder, LOCK_SECONDS, who=lab.name):  # no start is under way
+        chosen = drive.numbered(lab, version)
+        if drive.current(lab) == chosen:
+            raise RunFailed(
+                f"version {version} is the one that VMs boot with: {lab.words('drive')} --use "
+                "chooses another one, or none"
+            )
+        for team in lab.teams():
+            with owner.acting(team.folder):
+                if _identity(team) == chosen.identity:
+                    raise RunFailed(
+                        f"{team.name} has version {version} until its VM ends: "
+                        f"{team.words('start')} if it is suspended, then {team.words('stop')}"
+                    )
+        if locks.is_image_locked(chosen.image):
+            raise RunFailed(f"{chosen.image}: a QEMU has it open; try again when that has ended")
+        drive.remove(chosen)
+
+
+def _identity(team: Team) -> str:
+    """Return the identity of the drive that the team's VM has; empty if it has none."""
+    with suppress(FileNotFoundError):  # a damaged clone has no VM
+        if who := holder.of(team):
+            return str(who.hardware.get("drive", ""))
+    return memory.drive(team)

@@ -169,6 +169,17 @@ void vpcib_dma_begin(struct vpcib_card *card, u64 address, size_t bytes, bool re
 /* vpcib_dma_end - record that the transfer has ended; @address as for vpcib_dma_begin */
 void vpcib_dma_end(struct vpcib_card *card, u64 address);
 
+/**
+ * vpcib_mistake - report that the driver has broken a rule of the card
+ * @card: the card
+ * @format: what the driver has done, as for printk, without a newline
+ *
+ * For rules that the specification can't express, such as the alignment of an address in a
+ * descriptor.  The referee reports a finding with this text.  Only the first 64 are reported.
+ * Context: any, with or without the card's lock.
+ */
+__printf(2, 3) void vpcib_mistake(struct vpcib_card *card, const char *format, ...);
+
 /*
  * With the parameter "races", imitates a busy card by a sleep of random length.  The length depends
  * on the seed.

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A card from SystemRDL: a file from rdl_export.py, or any addrmap with the project's properties.
 
-Registers in register files and arrays are named by their path, such as CHANNEL_1_STATUS.
+An array of registers stays an array if it has one dimension.  Registers in register files are named
+by their path, such as CHANNEL_1_STATUS.
 Features that a card can't have are mistakes, each with its line: counters, other accesses,
 memories that are not BARs.  All mistakes are reported at once, unless the file is not SystemRDL.
 """
@@ -90,10 +91,11 @@ class _Reader:
         if vectors := self._own(self._top, "pci_msi_vectors"):
             capabilities["msi"] = {"vectors": vectors}
         if vectors := self._own(self._top, "pci_msix_vectors"):
-            capabilities["msix"] = {
-                "vectors": vectors,
-                "bar": self._own(self._top, "pci_msix_bar") or 0,
-            }
+            msix = {"vectors": vectors, "bar": self._own(self._top, "pci_msix_bar") or 0}
+            for key in ("table", "pending"):
+                if (place := self._own(self._top, f"pci_msix_{key}")) is not None:
+                    msix[key] = place
+            capabilities["msix"] = msix
         return capabilities
 
     def _bar(self, window: AddressableNode) -> dict[str, Any]:
@@ -132,6 +134,8 @@ class _Reader:
                 if len(registers) == REGISTERS_MAX:
                     reason = f"more than {REGISTERS_MAX} registers: no card has so many"
                     raise WrongCard(str(self._file), [(self._line(node), reason)])
+                if _is_later_element(node):
+                    continue
                 place: Place = ("registers", len(registers))
                 self._lines[place] = self._line(node)
                 registers.append(self._register(place, node, window, bar))
@@ -140,6 +144,11 @@ class _Reader:
         self, place: Place, node: RegNode, window: AddressableNode, bar: int
     ) -> dict[str, Any]:
         name = node.get_rel_path(window, hier_separator="_", array_suffix="_{index:d}")
+        array: dict[str, Any] = {}
+        if _is_array(node):
+            assert node.array_dimensions
+            name = name.removesuffix("_0")
+            array = {"count": node.array_dimensions[0], "stride": node.array_stride}
         register = {
             "name": name.upper(),
             "bar": bar,
@@ -147,7 +156,7 @@ class _Reader:
             "width": node.get_property("regwidth"),
             "kind": self._own(node, "pci_register_kind") or "plain",
             "description": _description(node),
-        }
+        } | array
         fields = list(node.fields())
         if self._own(node, "pci_one_value") and len(fields) == 1:
             value = {"access": self._access(fields[0]), "reset": fields[0].get_property("reset")}
@@ -187,6 +196,16 @@ class _Reader:
         kind = "counter" if node.get_property("counter") else ", ".join(filter(None, names))
         self._wrong.append((self._line(node), f"{node.inst_name}: {kind}: {KNOWN}"))
         return "ro"
+
+
+def _is_array(node: RegNode) -> bool:
+    """Return whether this is an element of an array with several elements in one dimension."""
+    dimensions = node.array_dimensions or []
+    return len(dimensions) == 1 and dimensions[0] > 1
+
+
+def _is_later_element(node: RegNode) -> bool:
+    return _is_array(node) and list(node.current_idx or ()) != [0]
 
 
 def _members(structure: UserStruct) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def list_cards(as_json: bool) -> None:
         click.echo(json.dumps([{"name": card.name, "title": card.title} for card in cards]))
         return
     for card in cards:
-        click.echo(plain(f"{card.name:12}{card.title}: {len(card.registers)} registers"))
+        click.echo(plain(f"{card.name:12}{card.title}: {len(card.all_registers)} registers"))
 
 
 @command.command(epilog="Example: understudy card check mine.yaml")
@@ -81,7 +81,7 @@ def check(name: str, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps({"file": file, "mistakes": []}))
     else:
-        click.echo(f"{file}: a card with {len(card.registers)} registers, no mistakes")
+        click.echo(f"{file}: a card with {len(card.all_registers)} registers, no mistakes")
     return 0
 
 
@@ -193,7 +193,7 @@ def _transfer(buffer: Buffer) -> str:
 
 
 def _registers(card: Card) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for register in sorted(card.registers, key=lambda one: (one.bar, one.offset)):
+    for register in card.all_registers:
         yield (
             register.name,
             (

@@ -20,9 +20,9 @@ FEW = {"steps": 20, "rounds": 1}
 
 def test_four_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pinned ones run on the first set; each has the paper's seconds beside it."""
-    first = frozenset({min(os.sched_getaffinity(0))})
-    monkeypatch.setattr(processors, "groups", lambda cores: [first, processors_of_all - first])
-    processors_of_all = frozenset(os.sched_getaffinity(0))
+    everywhere = frozenset(os.sched_getaffinity(0))
+    first = frozenset({min(everywhere)})
+    monkeypatch.setattr(processors, "groups", lambda cores: [first, everywhere - first])
     found = reproduce.named("table5.1").run(Asked("host", parameters=FEW))
     assert found.figures["sets"][0] == sorted(first)
     for name, places in found.figures["seconds"].items():

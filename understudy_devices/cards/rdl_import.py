@@ -3,10 +3,13 @@
 
 An array of registers stays an array if it has one dimension.  Registers in register files are named
 by their path, such as CHANNEL_1_STATUS.
-Features that a card can't have are mistakes, each with its line: counters, other accesses,
-memories that are not BARs.  All mistakes are reported at once, unless the file is not SystemRDL.
+What hardware does with a field (counters, hw, intr) is a card's behaviour, which is written in C, so
+it is left out.  Features that a card can't have are mistakes, each with its line: other accesses of
+software, memories that are not BARs.  All mistakes are reported at once, unless the file is not
+SystemRDL.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,20 +27,26 @@ from understudy_devices.cards.wrong import WrongCard
 REGISTERS_MAX = 4096
 BAR_BYTES_MIN = 4096
 VALUES: dict[str, type] = {TEXT: str, NUMBER: int, "boolean": object}
+Ids = tuple[int, int]
 ACCESS = {ways: access for access, ways in WAYS.items()}
+CLASS = 0xFF0000  # a device that is in no class
+NO_IDS = "no pci_config: give its PCI IDs with --ids VENDOR:DEVICE, or set that property"
 KNOWN = "a card has rw, ro, wo, woclr, woset and rclr"
 
 
-def load_rdl(file: Path) -> Card:
-    """Return the card in a .rdl file; raise one WrongCard with all mistakes."""
-    return _Reader(file, compiled(file)).card()
+def load_rdl(file: Path, before: Sequence[Path] = (), ids: Ids | None = None) -> Card:
+    """Return the card in a .rdl file; raise one WrongCard with all mistakes.
+
+    The files `before` declare what it uses.  ids: vendor and device of a file without pci_config.
+    """
+    return _Reader(file, compiled(file, before), ids).card()
 
 
 class _Reader:
     """Converts the nodes to a document like the YAML file's, and remembers their lines."""
 
-    def __init__(self, file: Path, top: AddrmapNode) -> None:
-        self._file, self._top = file, top
+    def __init__(self, file: Path, top: AddrmapNode, ids: Ids | None) -> None:
+        self._file, self._top, self._ids = file, top, ids
         self._lines: dict[Place, int] = {(): self._line(top)}
         self._wrong: list[tuple[int, str]] = []
 
@@ -74,8 +83,7 @@ class _Reader:
         }
         if capabilities := self._capabilities():
             document["capabilities"] = capabilities
-        if config := self._own(self._top, "pci_config"):
-            document["config"] = _members(config)
+        document["config"] = self._config()
         for key in ("interrupts", "buffers", "rings"):
             if parts := self._own(self._top, f"pci_{key}"):
                 document[key] = [_members(one) for one in parts]
@@ -85,6 +93,24 @@ class _Reader:
             document["bars"].append(bar)
             self._add_registers(window, bar["number"], document["registers"])
         return document
+
+    def _config(self) -> dict[str, Any]:
+        given = self._own(self._top, "pci_config")
+        if given and self._ids:
+            self._wrong.append((self._line(self._top), "it has a pci_config: leave --ids away"))
+        elif not given and not self._ids:
+            self._wrong.append((self._line(self._top), NO_IDS))
+        if given:
+            return _members(given)
+        vendor, device = self._ids or (0, 0)
+        return {
+            "vendor": vendor,
+            "device": device,
+            "subsystem_vendor": vendor,
+            "subsystem": device,
+            "class_code": CLASS,
+            "revision": 0,
+        }
 
     def _capabilities(self) -> dict[str, Any]:
         capabilities: dict[str, Any] = {}
@@ -191,9 +217,9 @@ class _Reader:
     def _access(self, node: FieldNode) -> str:
         ways = [node.get_property(key) for key in ("sw", "onread", "onwrite")]
         names = tuple(way.name if way else None for way in ways)
-        if names in ACCESS and not node.get_property("counter"):
+        if names in ACCESS:
             return ACCESS[names]
-        kind = "counter" if node.get_property("counter") else ", ".join(filter(None, names))
+        kind = ", ".join(filter(None, names))
         self._wrong.append((self._line(node), f"{node.inst_name}: {kind}: {KNOWN}"))
         return "ro"
 

@@ -3,12 +3,14 @@
 (docs/cards.md)."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 from rich.console import Console
 
+from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import plain
 from understudy_devices.cards import output_files, specification
 from understudy_devices.cards.driver import driver, makefile
@@ -147,15 +149,35 @@ def _files(card: Card) -> tuple[dict[str, bytes], list[str]]:
 
 @command.command("import", epilog="Example: understudy card import mine.rdl > mine.yaml")
 @click.argument("file", metavar="FILE.rdl", type=click.Path(path_type=Path))
-def import_rdl(file: Path) -> None:
+@click.option(
+    "--include",
+    "before",
+    metavar="FILE.rdl",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Read this file first, such as another tool's declarations of properties; repeatable.",
+)
+@click.option(
+    "--ids", metavar="VENDOR:DEVICE", help="PCI IDs, such as 1234:11e8, if the file has none."
+)
+def import_rdl(file: Path, before: tuple[Path, ...], ids: str | None) -> None:
     """Convert a card's SystemRDL description to a specification, and print it.
 
     Config space, BARs, doorbells, interrupts and DMA are properties that understudy defines. The
-    NAME.rdl that understudy card generate writes begins with their declarations.
+    NAME.rdl that understudy card generate writes begins with their declarations. A register map of
+    somebody else has none; with --ids, all of it is BAR 0 of a card.
     """
     from understudy_devices.cards.rdl_import import load_rdl  # its compiler takes 0.1 s
 
-    click.echo(yaml_text(load_rdl(file)), nl=False)
+    click.echo(yaml_text(load_rdl(file, before, _ids(ids))), nl=False)
+
+
+def _ids(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    if not (match := re.fullmatch(r"([0-9a-f]{4}):([0-9a-f]{4})", text.lower())):
+        raise UserError(f'--ids "{text}": write two numbers of four hexadecimal digits: 1234:11e8')
+    return int(match[1], 16), int(match[2], 16)
 
 
 @command.command(epilog="Example: understudy card schema > card.schema.json")

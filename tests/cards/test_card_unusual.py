@@ -3,6 +3,7 @@
 journal's registers, and mistakes.
 """
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -184,6 +185,55 @@ def test_a_wrong_count_is_one_mistake(count: str) -> None:
     for wrong in ("SLOT_3.NONE", "SLOT.MODE_3", "SLUT_3.MODE"):
         lines = mistakes(text.replace("STATUS.RECEIVED", wrong))
         assert sum("unknown REGISTER.FIELD" in one for one in lines) == 1
+
+
+def test_an_array_may_end_with_its_bar(tmp_path: Path) -> None:
+    """SystemRDL counts the whole stride of the last element, so the array is dissolved."""
+    bars = "".join(
+        f"  - {{number: {number}, name: {name}, bytes: 16, kind: memory32, description: Small.}}\n"
+        for number, name in ((4, "FOURTH"), (5, "FIFTH"))
+    )
+    text = GAPS.replace("registers:\n", f"{bars}registers:\n", 1).replace(
+        "interrupts:",
+        "".join(
+            f"  - {{name: {name}, bar: {bar}, offset: 0, width: 32, count: 2, stride: {stride},"
+            " access: rw, description: Two.}\n"
+            for name, bar, stride in (("APART", 4, 12), ("LAST", 5, 8))
+        )
+        + "interrupts:",
+    )
+    card = specification.parse("x.yaml", text.encode())
+    (tmp_path / "gaps.rdl").write_text(rdl(card))
+    again = load_rdl(tmp_path / "gaps.rdl")
+    places = [
+        [(one.name, one.bar, one.offset) for one in each.all_registers] for each in (again, card)
+    ]
+    assert places[0] == places[1]
+    assert [one.count for one in again.registers if one.bar > 2] == [1, 1, 2]
+
+
+def test_the_manual_shows_pairs_of_arrays() -> None:
+    """One sentence, if all elements correspond, or else one for each pair."""
+
+    def sentences(transmit: str) -> list[str]:
+        text = with_registers("name: RX, width: 8, count: 3", transmit)
+        for name, access in (("RX", "ro"), ("TX", "wo")):
+            own = f"description: More, name: {name}"
+            text = text.replace(f"access: rw, {own}", f"access: {access}, {own}")
+        page = reference_manual(specification.parse("x.yaml", text.encode()))
+        return re.findall(r"At [RT]X_\w+, \w+ is \w+\.", re.sub("</?a[^>]*>", "", page))
+
+    assert sentences("name: TX, width: 8, count: 3") == [
+        "At RX_i, TX_i is written.",
+        "At TX_i, RX_i is read.",
+    ]
+    assert sentences("name: TX, width: 8, count: 2, offset: 0x201") == [
+        "At RX_1, TX_0 is written.",
+        "At RX_2, TX_1 is written.",
+        "At TX_0, RX_1 is read.",
+        "At TX_1, RX_2 is read.",
+    ]
+    assert sentences("name: TX, width: 8, offset: 0x202") == ["At RX_2, TX is written."]
 
 
 def test_an_interrupt_may_belong_to_an_element() -> None:

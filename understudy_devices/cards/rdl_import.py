@@ -3,9 +3,9 @@
 
 An array of registers stays an array if it has one dimension.  Registers in register files are named
 by their path, such as CHANNEL_1_STATUS.
-What hardware does with a field (counters, hw, intr) is a card's behaviour, which is written in C, so
-it is left out.  Features that a card can't have are mistakes, each with its line: other accesses of
-software, memories that are not BARs.  All mistakes are reported at once, unless the file is not
+What hardware does with a field (counters, hw, intr) is a card's behaviour, which is written in C,
+so it is left out.  Features that a card can't have are mistakes, each with its line: other accesses
+of software, memories that are not BARs.  All mistakes are reported at once, unless the file is not
 SystemRDL.
 """
 

@@ -260,9 +260,6 @@ def check(name: str, labs: Path) -> None:
     from understudy_devices.lab import booted, drive
 
     lab = store.read(labs, name)
-    for version in drive.all_of(lab):
-        version.check_fully()
-        click.echo(f"{version.folder}: unchanged, {megabytes(version.disk_bytes)}")
     for base in lab.bases():
         base.check_fully()
         size = sum(seal.size for seal in base.seals.values())
@@ -270,6 +267,9 @@ def check(name: str, labs: Path) -> None:
             machine.check_fully()
             size += machine.disk_bytes
         click.echo(f"{base.folder}: unchanged, {megabytes(size)}")
+    for version in drive.all_of(lab):
+        version.check_fully()
+        click.echo(f"{version.folder}: unchanged, {megabytes(version.disk_bytes)}")
 
 
 @command.command("disk", epilog="Example: understudy lab disk os822")

@@ -187,6 +187,8 @@ static void configure(struct nvme_controller *controller);
 static struct nvme_outcome carry_out(struct nvme_controller *controller,
 				     const struct nvme_order *order)
 {
+	if (order->command.common.flags & (NVME_CMD_FUSE_FIRST | NVME_CMD_FUSE_SECOND))
+		return nvme_fails(NVME_SC_INVALID_FIELD | NVME_DNR);
 	if (order->queue)
 		return nvme_io(controller, order);
 	return nvme_admin(controller, order);
@@ -316,6 +318,9 @@ static void ring(struct nvme_controller *controller, u32 doorbell, u32 value)
 	u32 entries = doorbell % 2 ? cq->entries : sq->entries;
 
 	if (value >= entries) {
+		vpcib_mistake(controller->device->card,
+			      "doorbell %u is given %u, and its queue has %u entries",
+			      doorbell, value, entries);
 		controller->events |= NVME_EVENT_DOORBELL;
 		report_event(controller);
 		return;

@@ -137,11 +137,11 @@ class Class:
 
 
 @contextmanager
-def running_lab(folder: Path) -> Iterator[Class]:
+def running_lab(folder: Path, *options: str) -> Iterator[Class]:
     """Yield a lab whose VMs run the tests' guest; none is left at the end."""
     lab = Class(folder)
     try:
-        lab.create(lab_images.guest(folder))
+        lab.create(lab_images.guest(folder), *options)
         yield lab
     finally:
         lab.kill()

@@ -29,8 +29,10 @@ static u16 create_cq(struct nvme_controller *controller,
 		return NO_QUEUE;
 	if (entries < 2 || entries > NVME_ENTRIES_MOST)
 		return NVME_SC_QUEUE_SIZE | NVME_DNR;
-	if (!(flags & NVME_QUEUE_PHYS_CONTIG) || base % NVME_PAGE)
+	if (!(flags & NVME_QUEUE_PHYS_CONTIG))
 		return INVALID;
+	if (base % NVME_PAGE)
+		return nvme_misplaced(controller, base);
 	if (vector >= NVME_QUEUES)
 		return NVME_SC_INVALID_VECTOR | NVME_DNR;
 	controller->cq[id] = (struct nvme_cq){
@@ -57,9 +59,10 @@ static u16 create_sq(struct nvme_controller *controller,
 		return NVME_SC_CQ_INVALID | NVME_DNR;
 	if (entries < 2 || entries > NVME_ENTRIES_MOST)
 		return NVME_SC_QUEUE_SIZE | NVME_DNR;
-	if (!(le16_to_cpu(command->sq_flags) & NVME_QUEUE_PHYS_CONTIG) ||
-	    base % NVME_PAGE)
+	if (!(le16_to_cpu(command->sq_flags) & NVME_QUEUE_PHYS_CONTIG))
 		return INVALID;
+	if (base % NVME_PAGE)
+		return nvme_misplaced(controller, base);
 	controller->sq[id] =
 		(struct nvme_sq){ .base = base, .entries = entries, .cq = cq };
 	return 0;

@@ -149,6 +149,9 @@ u16 nvme_to_host(struct nvme_controller *controller, const struct nvme_command *
 u16 nvme_from_host(struct nvme_controller *controller,
 		   const struct nvme_command *command, u32 bytes);
 
+/* prp.c: the driver's mistake, an address with a wrong offset in its page; returns the status */
+u16 nvme_misplaced(const struct nvme_controller *controller, u64 address);
+
 /* media.c: places and numbers are in bytes, inside the namespace */
 int media_init(struct nvme_controller *controller);
 void media_exit(struct nvme_controller *controller);

@@ -7,6 +7,13 @@
 #include "../../kernel/vgpu/device.h"
 #include "controller.h"
 
+u16 nvme_misplaced(const struct nvme_controller *controller, u64 address)
+{
+	vpcib_mistake(controller->device->card,
+		      "the PRP entry %#llx has a wrong offset in its page", address);
+	return NVME_SC_PRP_OFFSET | NVME_DNR;
+}
+
 /* The data of a command: how many bytes of it were moved, and how many there are. */
 struct walk {
 	struct nvme_controller *controller;
@@ -47,7 +54,7 @@ static u16 move_list(struct walk *walk, u64 list)
 	u16 status = 0;
 
 	if (list % sizeof(*entries))
-		return NVME_SC_PRP_OFFSET | NVME_DNR;
+		return nvme_misplaced(walk->controller, list);
 	while (!status && walk->done < walk->bytes) {
 		u32 room = (NVME_PAGE - list % NVME_PAGE) / sizeof(*entries);
 		u32 pages = pages_left(walk);
@@ -60,12 +67,12 @@ static u16 move_list(struct walk *walk, u64 list)
 			u64 page = le64_to_cpu(entries[i]);
 
 			if (page % NVME_PAGE)
-				return NVME_SC_PRP_OFFSET | NVME_DNR;
+				return nvme_misplaced(walk->controller, page);
 			status = move_page(walk, page);
 		}
 		list = le64_to_cpu(entries[read - 1]);
-		if (walk->done < walk->bytes && list % NVME_PAGE)
-			return NVME_SC_PRP_OFFSET | NVME_DNR;
+		if (!status && walk->done < walk->bytes && list % NVME_PAGE)
+			return nvme_misplaced(walk->controller, list);
 	}
 	return status;
 }
@@ -79,14 +86,14 @@ static u16 move(struct walk *walk, const struct nvme_command *command)
 	if (command->common.flags & NVME_CMD_SGL_ALL)
 		return NVME_SC_INVALID_FIELD | NVME_DNR;
 	if (first % sizeof(u32))
-		return NVME_SC_PRP_OFFSET | NVME_DNR;
+		return nvme_misplaced(walk->controller, first);
 	status = move_page(walk, first);
 	if (status || walk->done == walk->bytes)
 		return status;
 	if (pages_left(walk) > 1)
 		return move_list(walk, second);
 	if (second % NVME_PAGE)
-		return NVME_SC_PRP_OFFSET | NVME_DNR;
+		return nvme_misplaced(walk->controller, second);
 	return move_page(walk, second);
 }
 

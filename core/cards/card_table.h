@@ -3,7 +3,8 @@
  * The specification of a PCI card as data, for the code that imitates the card.
  * understudy_devices/cards/table.py makes the table from cards/NAME.yaml and checks it, so the C
  * code does not check it again. Each register is inside its BAR, at a multiple of the register's
- * size, and no two registers overlap.
+ * size, or of 4 bytes if it has 8. No two registers overlap, but for two at one address, of which
+ * the first takes the loads and the second the stores.
  *
  * A register is identified by its index in the table. Bit 0 of a mask is the register's least
  * significant bit.
@@ -17,6 +18,12 @@ enum register_kind {
 	REGISTER_PLAIN = 0,
 	REGISTER_DOORBELL = 1, /* each write is an event */
 	REGISTER_PORT = 2, /* each read or write has an effect, as with a FIFO */
+};
+
+enum register_side {
+	REGISTER_BOTH = 0,
+	REGISTER_LOADED = 1, /* another register at the same address takes the stores */
+	REGISTER_STORED = 2, /* another register at the same address takes the loads */
 };
 
 enum card_direction {
@@ -43,6 +50,7 @@ struct card_bar {
  * @bytes: size in bytes: 1, 2, 4 or 8
  * @offset: bytes from the start of the BAR
  * @kind: enum register_kind
+ * @side: enum register_side
  * @reset: value after a reset
  * @readable: bits that a read returns; others read as 0
  * @writable: bits that keep the written value
@@ -59,6 +67,7 @@ struct card_register {
 	u32 bytes;
 	u64 offset;
 	enum register_kind kind;
+	enum register_side side;
 	u64 reset;
 	u64 readable;
 	u64 writable;
@@ -122,7 +131,8 @@ struct card_ring {
  *	space
  * @msi_vectors: 1 to 32; 0: no MSI
  * @msix_vectors: 1 to 32; 0: no MSI-X. A card with neither MSI nor MSI-X has INTA
- * @msix_bar: number of the BAR with the MSI-X tables
+ * @msix_bar: number of the BAR with the MSI-X table and the pending bits
+ * @msix_table, @msix_pending: their offsets in this BAR, multiples of 8
  * @nr_bars, @bars: its BARs, in order of their numbers
  * @nr_registers, @registers: its registers, in order of BAR, then of offset
  * @nr_interrupts, @interrupts: its interrupt sources
@@ -137,6 +147,7 @@ struct card_table {
 	u32 msi_vectors;
 	u32 msix_vectors;
 	u32 msix_bar;
+	u32 msix_table, msix_pending;
 	u32 nr_bars, nr_registers, nr_interrupts, nr_buffers, nr_rings;
 	const struct card_bar *bars;
 	const struct card_register *registers;

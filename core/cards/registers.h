@@ -10,8 +10,10 @@
  *	struct register_part part;
  *	u64 value = 0;
  *
- *	while (registers_next(&access, &part))
- *	        value |= part_to_access(&part, registers_load(r, part.index, part.lanes));
+ *	while (registers_next(&access, &part)) {
+ *	        if (register_is_loaded(&table->registers[part.index]))
+ *	                value |= part_to_access(&part, registers_load(r, part.index, part.lanes));
+ *	}
  *
  * Bytes that belong to no register read as 0 and ignore writes. The code that imitates the card
  * reads and writes values[] directly. Concurrent callers need a lock.
@@ -72,6 +74,17 @@ struct register_access registers_access(const struct card_table *table, u32 bar,
  * more parts.
  */
 bool registers_next(struct register_access *access, struct register_part *part);
+
+/* Return whether a load takes its value from the register, or a store goes to it. */
+static inline bool register_is_loaded(const struct card_register *reg)
+{
+	return reg->side != REGISTER_STORED;
+}
+
+static inline bool register_is_stored(const struct card_register *reg)
+{
+	return reg->side != REGISTER_LOADED;
+}
 
 /* Shift bits of a register to their position in the access. */
 static inline u64 part_to_access(const struct register_part *part, u64 value)

@@ -87,6 +87,8 @@ static u64 load(struct vpcib_card *card, u32 bar, u32 offset, u32 bytes)
 	u64 value = 0;
 
 	while (registers_next(&access, &part)) {
+		if (!register_is_loaded(&registers->table->registers[part.index]))
+			continue;
 		if (card_behaviour.loading)
 			card_behaviour.loading(device, part.index);
 		value |= part_to_access(
@@ -107,8 +109,9 @@ static void store(struct vpcib_card *card, u32 bar, u32 offset, u64 value, u32 b
 	while (registers_next(&access, &part)) {
 		u64 word = part_to_register(&part, value);
 
-		if (card_behaviour.may_store &&
-		    !card_behaviour.may_store(device, part.index))
+		if (!register_is_stored(&registers->table->registers[part.index]) ||
+		    (card_behaviour.may_store &&
+		     !card_behaviour.may_store(device, part.index)))
 			continue;
 		registers_store(registers, part.index, word, part.lanes);
 		if (card_behaviour.stored)
@@ -268,6 +271,8 @@ static void describe(const struct card_table *table)
 	kind.msi_vectors = table->msi_vectors;
 	kind.msix_vectors = table->msix_vectors;
 	kind.msix_bar = table->msix_bar;
+	kind.msix_table = table->msix_table;
+	kind.msix_pending = table->msix_pending;
 	for (i = 0; i < table->nr_bars; i++)
 		kind.bars[table->bars[i].number] = (struct vpcib_bar){
 			.bytes = table->bars[i].bytes,

@@ -38,7 +38,7 @@ enum vpcib_what {
 	VPCIB_FAULT, /* a fault that was asked for happens; value is an enum fault (card.h) */
 };
 
-/* What a driver does to the kernel, not to its card. */
+/* What a driver does to the kernel, or against a rule of its card. */
 enum vpcib_misuse {
 	VPCIB_SLEEPS, /* it calls a function that may sleep where sleeping is not allowed */
 	VPCIB_KEEPS_REGION, /* its module is unloaded, but a BAR is still requested */
@@ -46,6 +46,7 @@ enum vpcib_misuse {
 	VPCIB_KEEPS_INTERRUPT, /* its module is unloaded, but it has a handler or a vector */
 	VPCIB_COPIES_PAST_END, /* it copies more bytes than DMA memory has */
 	VPCIB_MAPS_PAST_END, /* it maps more for a process than its card has */
+	VPCIB_BREAKS_RULE, /* its card has called vpcib_mistake */
 };
 
 enum vpcib_context {

@@ -56,13 +56,25 @@ bool bus_is_answered(const struct vpcib_card *card)
 	return !card->gone && !card->silent && config_decodes(card);
 }
 
-/* Loads from the card.  If the card does not react, returns all ones. */
 /* Makes the faults that an access may have.  The card is locked. */
 static void suffer(struct vpcib_card *card)
 {
 	card->silent = fault_is_silent(card);
 	if (card->kind->reset && fault_happens(card, FAULT_RESET))
 		card->kind->reset(card);
+}
+
+/* Loads from a register.  If the card does not react, returns all ones. */
+static u64 load_locked(struct access_bus *at, u32 offset, u32 bytes)
+{
+	u64 value = ~0ull >> (64 - 8 * bytes);
+
+	suffer(at->card);
+	if (bus_is_answered(at->card))
+		value = at->card->kind->load(at->card, at->bar, offset, bytes);
+	bus_note(at, VPCIB_LOAD, offset, value, bytes);
+	touched(at);
+	return value;
 }
 
 static u64 bus_load(struct device_bus *bus, u64 address, u32 bytes)
@@ -75,11 +87,10 @@ static u64 bus_load(struct device_bus *bus, u64 address, u32 bytes)
 	if (!at->card)
 		return value;
 	flags = vpcib_lock(at->card);
-	suffer(at->card);
-	if (bus_is_answered(at->card))
-		value = at->card->kind->load(at->card, at->bar, offset, bytes);
-	bus_note(at, VPCIB_LOAD, offset, value, bytes);
-	touched(at);
+	if (!msix_holds(at->card, at->bar, offset, bytes))
+		value = load_locked(at, offset, bytes);
+	else if (bus_is_answered(at->card))
+		value = msix_load(at->card, offset, bytes);
 	vpcib_unlock(at->card, flags);
 	return value;
 }
@@ -88,6 +99,11 @@ void bus_store_locked(struct access_bus *at, u32 offset, u64 value, u32 bytes)
 {
 	if (at->read_only) {
 		at->refused = true;
+		return;
+	}
+	if (msix_holds(at->card, at->bar, offset, bytes)) {
+		if (bus_is_answered(at->card))
+			msix_store(at->card, offset, value, bytes);
 		return;
 	}
 	suffer(at->card);

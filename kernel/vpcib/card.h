@@ -51,6 +51,9 @@ struct vpcib_card {
 	bool silent; /* a fault: the present access is not answered */
 	u8 config[CONFIG_BYTES];
 	u32 msix; /* offset of the MSI-X capability; 0: none */
+	/* the MSI-X table and the pending bits, if their BAR has registers */
+	__le32 msix_table[VPCIB_VECTORS_MAX * 4];
+	__le32 msix_bits[2];
 	/* address of each BAR in the bridge's window */
 	struct resource address[VPCIB_BARS];
 	struct bar_memory *memory[VPCIB_BARS];
@@ -122,6 +125,9 @@ u32 msix_writable(const struct vpcib_card *card);
 u32 msix_message(const struct vpcib_card *card, u32 vector);
 u32 msix_masked(const struct vpcib_card *card);
 void msix_set_pending(struct vpcib_card *card, u32 vectors);
+bool msix_holds(const struct vpcib_card *card, u32 bar, u32 offset, u32 bytes);
+u64 msix_load(struct vpcib_card *card, u32 offset, u32 bytes);
+void msix_store(struct vpcib_card *card, u32 offset, u64 value, u32 bytes);
 
 /* interrupt.c */
 struct irq_domain *interrupt_domain(void);

@@ -73,7 +73,7 @@ void memory_put(struct bar_memory *memory)
 
 struct bar_memory *memory_alloc(u64 bytes)
 {
-	u32 count = bytes >> PAGE_SHIFT;
+	u32 count = PAGE_ALIGN(bytes) >> PAGE_SHIFT;
 	struct bar_memory *memory =
 		kvzalloc(struct_size(memory, pages, count), GFP_KERNEL | __GFP_NOWARN);
 

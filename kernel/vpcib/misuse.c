@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reports what a driver does wrong to the kernel: a record in the journal, and a line in the
- * kernel's log that begins with the record's number.
+ * Reports what a driver does wrong to the kernel, or against a rule of its card: a record in the
+ * journal, and a line in the kernel's log that begins with the record's number.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/export.h>
+
 #include "card.h"
+
+#define MISTAKES_MOST 64 /* that cards report */
+
+static atomic_t mistakes;
+
+static void note(u32 slot, struct vpcib_access access, struct va_format *text)
+{
+	access.what = VPCIB_MISUSE;
+	pr_err("misuse, record %llu: %pV\n", journal_note_slot(slot, access), text);
+}
 
 /*
  * The caller fills in the record's value, an enum vpcib_misuse, and what else it knows.  Context:
@@ -15,12 +27,25 @@ void misuse_note(u32 slot, struct vpcib_access access, const char *format, ...)
 {
 	struct va_format text = { .fmt = format };
 	va_list arguments;
-	u64 number;
 
-	access.what = VPCIB_MISUSE;
-	number = journal_note_slot(slot, access);
 	va_start(arguments, format);
 	text.va = &arguments;
-	pr_err("misuse, record %llu: %pV\n", number, &text);
+	note(slot, access, &text);
 	va_end(arguments);
 }
+
+void vpcib_mistake(struct vpcib_card *card, const char *format, ...)
+{
+	struct va_format text = { .fmt = format };
+	va_list arguments;
+
+	if (atomic_inc_return(&mistakes) > MISTAKES_MOST)
+		return;
+	va_start(arguments, format);
+	text.va = &arguments;
+	note(card->slot,
+	     (struct vpcib_access){ .value = VPCIB_BREAKS_RULE, .context = VPCIB_CARD },
+	     &text);
+	va_end(arguments);
+}
+EXPORT_SYMBOL_GPL(vpcib_mistake);

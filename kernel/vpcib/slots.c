@@ -12,6 +12,8 @@
 
 #include "card.h"
 
+#define BAR_LEAST 16
+
 static DEFINE_MUTEX(slots_lock);
 static LIST_HEAD(kinds);
 
@@ -29,7 +31,10 @@ static void card_free(struct vpcib_card *card)
 	kfree(card);
 }
 
-/* Reserves addresses for a BAR.  The reservation ends when the PCI core claims the addresses. */
+/*
+ * Reserves addresses for a BAR, which begins in a page of its own, so that a process can map it
+ * without the next card's.  The reservation ends when the PCI core claims the addresses.
+ */
 static int place_bar(struct vpcib_card *card, u32 i)
 {
 	const struct vpcib_bar *bar = &card->kind->bars[i];
@@ -41,7 +46,8 @@ static int place_bar(struct vpcib_card *card, u32 i)
 	card->address[i].name = card->kind->name;
 	card->address[i].flags = IORESOURCE_MEM;
 	ret = allocate_resource(window, &card->address[i], bar->bytes, window->start,
-				window->end, bar->bytes, NULL, NULL);
+				window->end, max_t(u64, bar->bytes, PAGE_SIZE), NULL,
+				NULL);
 	if (ret || !bar->is_memory)
 		return ret;
 	card->memory[i] = memory_alloc(bar->bytes);
@@ -261,6 +267,16 @@ int slots_add(const char *name)
 	return ret;
 }
 
+/* The table and the pending bits are inside their BAR, each at a multiple of 8. */
+static bool has_place_for_msix(const struct vpcib_kind *kind)
+{
+	u64 bytes = kind->bars[kind->msix_bar].bytes;
+
+	return !(kind->msix_table % 8) && !(kind->msix_pending % 8) &&
+	       kind->msix_table + 16ull * kind->msix_vectors <= bytes &&
+	       kind->msix_pending + 8ull <= bytes;
+}
+
 static bool can_be(const struct vpcib_kind *kind)
 {
 	u32 i;
@@ -269,14 +285,14 @@ static bool can_be(const struct vpcib_kind *kind)
 				  kind->msi_vectors > VPCIB_VECTORS_MAX))
 		return false;
 	if (kind->msix_vectors > VPCIB_VECTORS_MAX || kind->msix_bar >= VPCIB_BARS ||
-	    (kind->msix_vectors && !kind->bars[kind->msix_bar].is_memory))
+	    (kind->msix_vectors && !has_place_for_msix(kind)))
 		return false;
 	for (i = 0; i < VPCIB_BARS; i++) {
 		const struct vpcib_bar *bar = &kind->bars[i];
 
 		if (!bar->bytes)
 			continue;
-		if (!is_power_of_2(bar->bytes) || bar->bytes < PAGE_SIZE ||
+		if (!is_power_of_2(bar->bytes) || bar->bytes < BAR_LEAST ||
 		    bar->bytes > WINDOW_MOST)
 			return false;
 		if (bar->is64 && (i + 1 == VPCIB_BARS || kind->bars[i + 1].bytes))

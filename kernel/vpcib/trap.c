@@ -221,7 +221,9 @@ static void tell_card(phys_addr_t where)
 
 	rcu_read_lock();
 	card = card_at(where, &bar, &offset);
-	if (card && card->kind->spun && !card->gone)
+	/* The kernel accesses the MSI-X table while it holds the interrupt's lock. */
+	if (card && card->kind->spun && !card->gone &&
+	    !msix_holds(card, bar, offset, 1))
 		card->kind->spun(card);
 	rcu_read_unlock();
 }

@@ -23,7 +23,7 @@ struct vpcib_card;
 
 /**
  * struct vpcib_bar - a range of bus addresses of a card
- * @bytes: size: a power of two, at least a page; 0 if the card has no BAR with this number
+ * @bytes: size: a power of two, at least 16; 0 if the card has no BAR with this number
  * @is64: whether the BAR has a 64-bit address; if so, it also uses the next BAR number
  * @is_memory: whether the BAR is memory without registers, which loads and stores access directly
  */
@@ -40,7 +40,9 @@ struct vpcib_bar {
  * @msi_vectors: number of MSI vectors; 0: no MSI
  * @msix_vectors: number of MSI-X vectors; 0: no MSI-X.  Without MSI and MSI-X the card has only
  *   INTA.
- * @msix_bar: number of the memory BAR with the MSI-X table
+ * @msix_bar: number of the BAR with the MSI-X table and the pending bits
+ * @msix_table: offset of the table in that BAR, a multiple of 8
+ * @msix_pending: offset of the pending bits there
  * @state_bytes: size of the card's own state, which is zero at first
  * @start: called before the card is on the bus; may sleep; returns 0 or a negative errno
  * @load: reads 1 to 8 bytes of a register BAR.  Called under the card's lock, in any context.
@@ -65,6 +67,8 @@ struct vpcib_kind {
 	u8 msi_vectors;
 	u8 msix_vectors;
 	u8 msix_bar;
+	u32 msix_table;
+	u32 msix_pending;
 	struct vpcib_bar bars[VPCIB_BARS];
 	size_t state_bytes;
 	int (*start)(struct vpcib_card *card);
@@ -168,6 +172,17 @@ void vpcib_dma_begin(struct vpcib_card *card, u64 address, size_t bytes, bool re
 
 /* vpcib_dma_end - record that the transfer has ended; @address as for vpcib_dma_begin */
 void vpcib_dma_end(struct vpcib_card *card, u64 address);
+
+/**
+ * vpcib_mistake - report that the driver has broken a rule of the card
+ * @card: the card
+ * @format: what the driver has done, as for printk, without a newline
+ *
+ * For rules that the specification can't express, such as the alignment of an address in a
+ * descriptor.  The referee reports a finding with this text.  Only the first 64 are reported.
+ * Context: any, with or without the card's lock.
+ */
+__printf(2, 3) void vpcib_mistake(struct vpcib_card *card, const char *format, ...);
 
 /*
  * With the parameter "races", imitates a busy card by a sleep of random length.  The length depends

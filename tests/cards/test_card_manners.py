@@ -203,3 +203,14 @@ def test_misuse_of_the_kernel_has_the_details_of_its_log() -> None:
     assert finding.text == "handle+0x1/0x2 [d] calls msleep in a handler"
     (line,) = register_log.lines(ZACH1, journaled(slept))
     assert line.endswith("misuse: sleeps")
+
+
+def test_a_rule_of_the_card() -> None:
+    """The card itself reports that its driver has broken a rule."""
+    broken: Line = {"what": What.MISUSE, "value": Misuse.BREAKS_RULE}
+    log = "vpcib: misuse, record 1: the address has a wrong offset\n"
+    [finding] = findings.found(ZACH1, journaled(BOUND, broken), whole=False, log=log)
+    assert (finding.rule, finding.text) == (
+        "rule of the card broken",
+        "the address has a wrong offset",
+    )

@@ -42,9 +42,9 @@ MISTAKES = [
     ("bytes: 4096, kind", "bytes: 5000, kind", 9, "5000 bytes are no power of two"),
     (
         "bytes: 4096, kind",
-        "bytes: 64, kind",
+        "bytes: 8, kind",
         9,
-        "bytes: 64: Input should be greater than or equal to 4096",
+        "bytes: 8: Input should be greater than or equal to 16",
     ),
     ("0, name: CONTROL", "5, name: CONTROL", 12, "there is no BAR 0: there are: 5"),
     (
@@ -101,7 +101,7 @@ MISTAKES = [
         "  msi: {vectors: 2}",
         "  msix: {vectors: 2, bar: 0}",
         7,
-        "BAR 0 has registers: the vectors' table needs one of its own",
+        "table (0x0 to 0x1f) overlaps STATUS",
     ),
     ("  msi: {vectors: 2}", "  msix: {vectors: 2, bar: 3}", 7, "there is no BAR 3: there are: 0"),
     ("  msi: {vectors: 2}", "  msix: {vectors: 33, bar: 3}", 7, "vectors: 33: "),

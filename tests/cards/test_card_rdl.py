@@ -45,9 +45,10 @@ addrmap uart {
 """
 
 
-def imported(file: Path) -> Result:
+def imported(file: Path, *options: str | Path) -> Result:
     """Run `understudy card import` in this process."""
-    return CliRunner().invoke(command, ["import", str(file)], standalone_mode=False)
+    words = ["import", str(file), *map(str, options)]
+    return CliRunner().invoke(command, words, standalone_mode=False)
 
 
 def canonical(text: str) -> dict[str, Any]:
@@ -123,7 +124,6 @@ def test_a_file_of_somebody_else_becomes_a_card(tmp_path: Path) -> None:
     [
         ("field {} EN", "field {onwrite=wzc;} EN", 11, "EN: rw, wzc: a card has rw, ro, wo, woclr"),
         ("field {} EN", "field {sw=rw1;} EN", 11, "EN: rw1: a card has"),
-        ("field {} EN", "field {counter;} EN", 11, "EN: counter: a card has"),
         (
             "CTRL @0x0",
             "CTRL @0x0 ; external mem {mementries=4; memwidth=8;} RAM",
@@ -151,10 +151,60 @@ def test_what_is_no_card(old: str, new: str, line: int, message: str, tmp_path: 
     assert message in error
 
 
-def test_a_file_without_config_space_lacks_it(tmp_path: Path) -> None:
+def test_a_file_without_config_space_gets_its_ids(tmp_path: Path) -> None:
+    """Counting is the behaviour's, and is left out."""
+    file = tmp_path / "uart.rdl"
+    file.write_text(UART.replace("sw = r; } BUSY", "sw = r; counter; } BUSY"))
+    lacks = "no pci_config: give its PCI IDs with --ids VENDOR:DEVICE, or set that property"
+    assert str(imported(file).exception) == f"{file}:1: {lacks}"
+    card = specification.parse("x.yaml", imported(file, "--ids", "1AF4:10f0").stdout.encode())
+    assert (card.config.vendor, card.config.device) == (0x1AF4, 0x10F0)
+    assert card.config.class_code == 0xFF0000
+    assert [field.access for field in card.registers[0].fields] == ["rw", "ro"]
+
+
+@pytest.mark.parametrize("ids", ["1af4", "1af4:", "1af4:10f0:1", "0x1af4:10f0", "11af4:10f0"])
+def test_wrong_ids(tmp_path: Path, ids: str) -> None:
     file = tmp_path / "uart.rdl"
     file.write_text(UART)
-    assert str(imported(file).exception) == f'{file}:1: missing key "config"'
+    assert f'--ids "{ids}": write two numbers' in str(imported(file, "--ids", ids).exception)
+
+
+def test_ids_of_a_file_that_has_them(tmp_path: Path) -> None:
+    file = tmp_path / "uart.rdl"
+    file.write_text(CONFIG + UART.partition("\n")[2])
+    error = str(imported(file, "--ids", "1af4:10f0").exception)
+    assert error == f"{file}:6: it has a pci_config: leave --ids away"
+
+
+def test_another_tools_properties(tmp_path: Path) -> None:
+    """They are declared in a file of their own; its mistakes name it."""
+    file, declared = tmp_path / "uart.rdl", tmp_path / "tool.rdl"
+    file.write_text(UART.replace("name =", "tool_clock = 7; name ="))
+    declared.write_text("property tool_clock { component = addrmap; type = longint unsigned; };")
+    ids = ("--ids", "1af4:10f0")
+    assert "tool_clock" in str(imported(file, *ids).exception)
+    assert "EN" in imported(file, *ids, "--include", declared).stdout
+    declared.write_text("\nproperty;")
+    error = str(imported(file, *ids, "--include", declared).exception)
+    assert error.startswith(f"{file}:1: {declared}:2: ")
+    assert "none.rdl: No such file" in str(
+        imported(file, *ids, "--include", tmp_path / "none.rdl").exception
+    )
+
+
+def test_perl_in_a_file_that_is_included(tmp_path: Path) -> None:
+    """Also deeply, and from files that include each other."""
+    file = tmp_path / "uart.rdl"
+    file.write_text(f'`include "first.rdl"\n{UART}')
+    (tmp_path / "first.rdl").write_text('`include <uart.rdl>\n`include "inner/last.rdl"\n')
+    (tmp_path / "inner").mkdir()
+    last = tmp_path / "inner" / "last.rdl"
+    last.write_text("\n<% open(F, '>', 'made') %>\n")
+    error = str(imported(file, "--ids", "1af4:10f0").exception)
+    assert error == f"{last}:2: Perl is not run: write out what it makes"
+    last.write_text("// nothing\n")
+    assert "circular" in str(imported(file, "--ids", "1af4:10f0").exception)
 
 
 def test_properties_that_somebody_else_declared_otherwise(tmp_path: Path) -> None:

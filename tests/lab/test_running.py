@@ -13,7 +13,18 @@ import pytest
 from lab_class import NAME, Class, running_lab
 from terminal import COMMAND
 
-from understudy_devices.lab import console, first_start, holder, locks, memory, monitor, state_file
+from understudy_devices.base import processors
+from understudy_devices.lab import (
+    console,
+    first_start,
+    holder,
+    locks,
+    memory,
+    monitor,
+    pinning,
+    start,
+    state_file,
+)
 from understudy_devices.lab.hardware import Hardware
 from understudy_devices.lab.settings import Settings
 
@@ -233,3 +244,28 @@ def test_what_a_memory_needs(lab: Class, spoil: object, words: str) -> None:
     memory.drop(lab.team())
     assert not memory.exists(lab.team())
     assert not path.exists()
+
+
+@pytest.mark.parametrize("options", [(), ("--pin",)])
+def test_vms_are_pinned_to_the_set_with_the_fewest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    """As if no two processors shared a cache."""
+    mine = os.sched_getaffinity(0)
+    sets = [frozenset({number}) for number in sorted(mine)]
+    assert len(sets) > 1
+    taken = [*sets, sets[0]]
+    monkeypatch.setattr(processors, "groups", lambda cores: sets)
+    monkeypatch.setattr(pinning, "_taken", lambda: iter(taken))
+    with running_lab(tmp_path, *options) as lab:
+        team = lab.team()
+        start.start(team, Hardware(team.lab.settings, "tcg"))
+        who = holder.of(team)
+        assert who
+        assert os.sched_getaffinity(who.pid) == (sets[1] if options else mine)
+    assert os.sched_getaffinity(0) == mine
+
+
+def test_each_qemu_of_the_host_counts(lab: Class) -> None:
+    lab.start()
+    assert frozenset(os.sched_getaffinity(0)) in pinning._taken()

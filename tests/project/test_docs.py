@@ -255,6 +255,9 @@ def desk(tmp_path: Path) -> Path:
             profile.write("[queue]\ndepth = 32\n")
         Path("mine.yaml").write_text(Path("doubler.yaml").read_text().replace("doubler", "mine"))
         Path("mine.rdl").write_text(rdl(specification.load("doubler.yaml")))
+        Path("tool.rdl").write_text("property tool_id { component = reg; type = boolean; };")
+        theirs = 'addrmap uart { name = "A"; reg { tool_id; field {} A[8] = 1; } R @0; };'
+        Path("theirs.rdl").write_text(theirs)
         draw = random.Random(1).expovariate
         lines = [
             f"{10**5 * n},hm,1,Read,{2**21 * (n % 700)},4096,{int(draw(1 / 5000)) + 500}"

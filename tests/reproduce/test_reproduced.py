@@ -115,7 +115,7 @@ def test_all_into_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert pictures == ["seek-curves/sim-1.svg", "seek-curves/sim-2.svg"]
     for name in pictures:
         assert (out / name).read_text().startswith("<svg xmlns=")
-    for words in ("| sstf | 82, 120, 200, 20 | 79.00 |", "`table2`, not run here", "not yet: "):
+    for words in ("| sstf | 82, 120, 200, 20 | 79.00 |", "`table2`, not run here", "a diagram, "):
         assert words in text
     lists = [out / name for name in LISTS if (out / name).exists()]
     assert [each.name for each in lists] == ["SHA256SUMS", "SHA256SUMS.pictures"]
@@ -156,8 +156,10 @@ def test_what_measures_this_machine_has_no_checksum(
     (tmp_path / "stopwatch.py").write_text(MEASURES)
     monkeypatch.setattr(results, "__path__", [*results.__path__, str(tmp_path)])
     few(monkeypatch, "orders", "stopwatch")
+    assert understudy("all", "--dry-run").stdout.startswith("orders on sim: ")
+    assert "stopwatch" not in understudy("all", "--dry-run").stdout
     out = tmp_path / "all"
-    assert understudy("all", "--out", str(out)).exit_code == 0
+    assert understudy("all", "--on", "sim,host", "--out", str(out)).exit_code == 0
     listed = [line.split()[1] for line in (out / "SHA256SUMS").read_text().splitlines()]
     assert listed == ["orders/sim.json"]
     assert (out / "stopwatch" / "host.json").exists()

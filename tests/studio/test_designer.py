@@ -8,6 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser_page import LONG
 from designer_page import created
+from gaps_card import GAPS
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from understudy_devices.cards import specification
@@ -77,6 +78,24 @@ def test_a_card_is_drawn_with_the_mouse(designer: Page, tmp_path: Path) -> None:
     expect(page.locator(".preview pre")).to_have_text(
         marked("mine", ".h", header(card).encode()).decode()
     )
+
+
+def test_arrays_and_pairs_of_registers(designer: Page, tmp_path: Path) -> None:
+    """A card with all that is unusual is shown without overlaps, and its array can be changed."""
+    (tmp_path / "cards").mkdir(exist_ok=True)
+    (tmp_path / "cards" / "gaps.yaml").write_text(GAPS)
+    page = designer
+    page.goto(page.url.partition("#")[0])
+    page.get_by_role("button", name="gaps").or_(page.get_by_role("link", name="gaps")).first.click()
+    expect(page.get_by_role("button", name=re.compile("SLOT.*4 \u00d7 32 bits"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("TRANSMIT"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("overlaps"))).to_have_count(0)
+    page.get_by_role("button", name=re.compile("SLOT.*4 \u00d7 32 bits")).focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("count", exact=True).fill("6")
+    page.get_by_label("count", exact=True).press("Tab")
+    page.locator(".preview select").select_option("gaps_registers.h")
+    expect(page.locator(".preview pre")).to_contain_text("#define GAPS_SLOT_5 0x150u", timeout=LONG)
 
 
 def test_registers_and_fields_by_the_keyboard_alone(designer: Page, tmp_path: Path) -> None:

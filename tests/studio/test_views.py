@@ -18,16 +18,21 @@ SCHEDULERS = ("cats", "clook", "fcfs", "sstf")
 NS_PER_MS = 1e6
 
 
-@pytest.fixture(scope="module")
-def recorded() -> dict[str, pl.DataFrame]:
-    """Simulate what the page shows first."""
+def records(workload: str, **given: Any) -> dict[str, pl.DataFrame]:
+    """Simulate on the page's first disk; return the requests of each scheduler."""
     question = ask(
-        "predict", disk="cheetah-15k4", workload="surge-direct", schedulers=",".join(SCHEDULERS),
-        on="sim", seeds=1, tunables=None, jobs=None,
+        "predict", disk="cheetah-15k4", workload=workload, schedulers=",".join(SCHEDULERS),
+        on="sim", seeds=1, tunables=None, jobs=None, **given,
     )  # fmt: skip
     experiments = question.planned()["sim"]
     return {one.scheduler.name: in_simulator.run(one, lambda *_: None).requests
             for one in experiments}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def recorded() -> dict[str, pl.DataFrame]:
+    """Simulate what the page shows first."""
+    return records("surge-direct")
 
 
 def scrub(page: Page, share: float) -> float:
@@ -58,10 +63,10 @@ def marks(page: Page) -> list[str]:
     return re.findall(r">([\d.,]+) ms<", svg)
 
 
-def platter_under_fcfs(page: Page) -> str:
-    """Return the SVG of the disk from above."""
+def svg_of(page: Page, name: str) -> str:
+    """Return a picture."""
     with page.expect_download() as download:
-        page.get_by_role("button", name="SVG of platter under fcfs").click()
+        page.get_by_role("button", name=f"SVG of {name}", exact=True).click()
     return Path(download.value.path()).read_text()
 
 
@@ -297,6 +302,29 @@ def test_a_run_of_one_scheduler_and_one_request_is_shown(page: Page) -> None:
     expect(page.get_by_text(", p99.9 ")).to_have_count(1)
 
 
+def test_cache_segments_as_they_fill(page: Page) -> None:
+    """Each read from the medium fills a segment; the text agrees with the command's records."""
+    simulated(page)
+    page.get_by_label("workload").select_option("sequential")
+    page.get_by_label("requests").fill("400")
+    simulated(page)
+    page.get_by_text("The disk's cache", exact=True).click()
+    scrub(page, 0)
+    assert "1 of 64 segments, of 221 sectors, are in use" in svg_of(page, "cache under fcfs")
+    for share in (0.1, 0.5, 1):
+        scrub(page, share)
+        svg = svg_of(page, "cache under fcfs")
+        (held,) = map(int, re.findall(r">(\d+) of 64 segments", svg))
+        hits, reads = map(int, re.findall(r">(\d+) of (\d+) reads", svg)[0])
+        assert 0 < held <= min(64, reads - hits)
+    rows = records("sequential", requests=400)["fcfs"]
+    of_reads = rows.filter(pl.col("op") == "read")["hit"]
+    assert (hits, reads) == (of_reads.sum(), len(of_reads))
+    page.get_by_label("disk", exact=True).select_option("atlas-10k")
+    simulated(page)
+    expect(page.get_by_text("The disk's cache", exact=True)).to_have_count(0)
+
+
 @pytest.mark.parametrize(
     ("workload", "disk", "field", "value", "zones"),
     [
@@ -336,8 +364,8 @@ def test_every_kind_of_disk_is_drawn(
     assert dots >= 4  # background, dots, model, text
     page.get_by_text("The disk from above").click()
     scrub(page, 0)
-    before = platter_under_fcfs(page)
+    before = svg_of(page, "platter under fcfs")
     scrub(page, 0.5)
-    assert platter_under_fcfs(page) != before
+    assert svg_of(page, "platter under fcfs") != before
     findings = Axe().run(page)
     assert findings.violations_count == 0, findings.generate_report()

@@ -185,7 +185,8 @@ function checkAlignment(): void {
 /** What is packed and read again is the same, also from the middle of a run. */
 function checkPacking(): void {
   const run = invented(12_000, "arrival", 4_000_000);
-  const disk = { capacity: CAPACITY, reach: [[0, 1.5]], rate: [], rotation: 6, inTracks: false };
+  const disk = { capacity: CAPACITY, reach: [[0, 1.5]], rate: [], rotation: 6, inTracks: false,
+    cache: { segments: 3, segmentSectors: 20, prefetchSectors: 4 } };
   const prepared = {
     capacity: CAPACITY,
     runs: [{ name: "mine", recorded: { ...run, disk: disk as Mechanics } }],
@@ -251,7 +252,7 @@ function checkPlatter(): void {
     [0, 1],
     [CAPACITY, 3],
   ];
-  const disk: Mechanics = { capacity: CAPACITY, reach, rate, rotation: 6, inTracks: false };
+  const disk: Mechanics = { capacity: CAPACITY, reach, rate, rotation: 6, inTracks: false, cache: null };
   const radius = radiusOf(disk);
   for (const [share, expected] of [[0, 1], [0.5, 0.8], [0.75, 0.6], [1, 0.4]] as const)
     assert.ok(Math.abs(radius(share * CAPACITY) - expected) < 1e-5);

@@ -137,5 +137,10 @@ def test_an_event_is_held_back_while_it_is_masked(run: Result) -> None:
     assert (text(run, "events-masked"), text(run, "events")) == ("0", "1")
 
 
+def test_the_card_does_not_blame_the_driver(run: Result) -> None:
+    """nvme.ko's data pointers and doorbell values are right."""
+    assert "misuse" not in text(run, "dmesg")
+
+
 def test_removal_under_load_leaves_nothing(run: Result) -> None:
     assert text(run, "left") == "0"

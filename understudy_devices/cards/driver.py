@@ -36,7 +36,7 @@ def view(card: Card) -> dict[str, Any]:
     """Return the templates' variables."""
     used = {register.bar for register in card.registers}
     transfers = [*card.buffers, *card.rings]
-    registers = {register.name: register for register in card.registers}
+    registers = {register.name: register for register in card.all_registers}
     wide = any(registers[one.address].width == 64 for one in transfers)
     return {
         "card": card,
@@ -44,8 +44,8 @@ def view(card: Card) -> dict[str, Any]:
         "prefix": card.name.upper(),
         "mapped": [bar for bar in card.bars if bar.number in used],
         "unmapped": [bar for bar in card.bars if bar.number not in used],
-        "at": {register.name: address(card, register) for register in card.registers},
-        "width": {register.name: register.width for register in card.registers},
+        "at": {name: address(card, register) for name, register in registers.items()},
+        "width": {name: register.width for name, register in registers.items()},
         "transfers": transfers,
         "dma_bits": 64 if wide else 32,
         "sources": [_source(card, *both) for both in _by_register(card, "status")],
@@ -61,16 +61,16 @@ def address(card: Card, register: Register) -> str:
 
 def mask(card: Card, register: Register, field: RegisterField) -> str:
     """Return the name of a field's mask in the card's header."""
-    return f"{card.name}_{register.name}_{field.name}_mask".upper()
+    return f"{card.name}_{register.prefix}_{field.name}_mask".upper()
 
 
 def _by_register(card: Card, key: str) -> list[tuple[Register, list[Interrupt]]]:
     """Return the registers with status or enable bits, each with its interrupts."""
-    order = [register.name for register in card.registers]
+    order = [register.name for register in card.all_registers]
     those = [one for one in card.interrupts if getattr(one, key)]
     interrupts = sorted(those, key=lambda one: order.index(_register(one, key)))
     return [
-        (card.registers[order.index(name)], list(some))
+        (card.all_registers[order.index(name)], list(some))
         for name, some in groupby(interrupts, key=lambda one: _register(one, key))
     ]
 

@@ -46,9 +46,9 @@ def named_values(card: Card, *accesses: str) -> Iterator[tuple[str, RegisterFiel
     value's name.
 
     Ports are left out, since each access to a port has an effect.  Fields with values too large
-    for a C enum are left out too.
+    for a C enum are left out too, and so are arrays.
     """
-    for register in card.registers:
+    for register in (one for one in card.registers if one.count == 1):
         for field in register.fields:
             named = field.values and max(entry.value for entry in field.values) <= INT_MAX
             if named and field.access in accesses and register.kind != "port":
@@ -102,7 +102,7 @@ def _load(card: Card, name: str) -> str:
 
 
 def _register(card: Card, name: str) -> Register:
-    return next(one for one in card.registers if one.name == name)
+    return next(one for one in card.all_registers if one.name == name)
 
 
 def _shift(card: Card, register: Register) -> str:
@@ -110,7 +110,7 @@ def _shift(card: Card, register: Register) -> str:
     0, or if there are several fields.
     """
     field = register.fields[0] if len(register.fields) == 1 else None
-    named = f"{card.name}_{register.name}_{field.name}_shift".upper() if field else ""
+    named = f"{card.name}_{register.prefix}_{field.name}_shift".upper() if field else ""
     return named if field and field.bits.low else ""
 
 

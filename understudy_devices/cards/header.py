@@ -66,11 +66,20 @@ def names(card: Card) -> Iterator[tuple[tuple[str | int, ...], str, list[str]]]:
 
 
 def _first(definitions: Iterator[Definition]) -> list[str]:
-    return [name for name, _, _ in definitions]
+    return [name.removesuffix("(i)") for name, _, _ in definitions]
 
 
 def _prefix(card: Card, register: Register) -> str:
     return f"{card.name}_{register.name}".upper()
+
+
+def _of_array(prefix: str, array: Register) -> Iterator[Definition]:
+    """The offset of element i is a macro with a parameter."""
+    place = f"({_hex(array.offset)} + {_hex(array.step)} * (i))"
+    yield f"{prefix}(i)", place, f"i below {prefix}_COUNT: {array.description}"
+    yield f"{prefix}_COUNT", str(array.count), ""
+    for element in array.elements():
+        yield f"{prefix}{element.name.removeprefix(array.name)}", _hex(element.offset), ""
 
 
 def _defined(definitions: Iterator[Definition] | list[Definition]) -> Iterator[str]:
@@ -109,7 +118,10 @@ def _of_part(card: Card, part: Bar | Interrupt | Buffer) -> Iterator[Definition]
 
 
 def _of_register(prefix: str, register: Register) -> Iterator[Definition]:
-    yield prefix, _hex(register.offset), register.description
+    if register.count > 1:
+        yield from _of_array(prefix, register)
+    else:
+        yield prefix, _hex(register.offset), register.description
     yield f"{prefix}_RESET_VALUE", _hex(register.initial), ""
 
 

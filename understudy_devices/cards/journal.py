@@ -42,7 +42,7 @@ class What(IntEnum):
 
 
 class Misuse(IntEnum):
-    """The value of a MISUSE record: what a driver does to the kernel, not to its card."""
+    """The value of a MISUSE record: what a driver does to the kernel or against a card's rule."""
 
     SLEEPS = 0
     KEEPS_REGION = 1
@@ -50,6 +50,7 @@ class Misuse(IntEnum):
     KEEPS_INTERRUPT = 3
     COPIES_PAST_END = 4
     MAPS_PAST_END = 5
+    BREAKS_RULE = 6
 
 
 class Context(IntEnum):

@@ -6,6 +6,7 @@ or a key of the card.  Then rules.py checks the rules between the remaining part
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from pydantic import ValidationError
@@ -47,6 +48,7 @@ EXPECTED = {
     "tuple_type": "should be a list, with a dash before each entry",
     "model_type": "should be keys with values, as name: X",
 }
+NAMES_MAX = model.REGISTERS_MAX * model.BITS_MAX
 SHOWN = 40  # letters of a wrong value in a message
 
 
@@ -62,8 +64,8 @@ class Mistakes:
         self._incomplete: set[str] = set()
         self._places = dict(_places(data, ()))
         self._bars = frozenset(_each(data, "bars", "number"))
-        self._registers = frozenset(_each(data, "registers", "name"))
-        self._fields = frozenset(_field_names(data))
+        self._registers = frozenset(islice(_register_names(data), NAMES_MAX))
+        self._fields = frozenset(islice(_field_names(data), NAMES_MAX))
         self._check()
 
     def _check(self) -> None:
@@ -155,12 +157,28 @@ def _each(node: dict[str, Any], section: str, key: str) -> Iterator[Any]:
             yield entry[key]
 
 
+def _register_names(data: dict[str, Any]) -> Iterator[str]:
+    registers = data.get("registers")
+    for register in registers if isinstance(registers, list) else ():
+        if isinstance(register, dict):
+            yield from _elements(register)
+
+
+def _elements(register: dict[str, Any]) -> Iterator[str]:
+    """Yield the name of a register, or of the elements of an array."""
+    name, count = register.get("name"), register.get("count")
+    if type(count) is int and 1 < count <= model.REGISTERS_MAX:
+        yield from (f"{name}_{index}" for index in range(count))
+    else:
+        yield str(name)
+
+
 def _field_names(data: dict[str, Any]) -> Iterator[str]:
     registers = data.get("registers")
     for register in registers if isinstance(registers, list) else ():
         if isinstance(register, dict):
             for name in _each(register, "fields", "name"):
-                yield f"{register.get('name')}.{name}"
+                yield from (f"{one}.{name}" for one in _elements(register))
 
 
 def _reason(detail: ErrorDetails) -> str:

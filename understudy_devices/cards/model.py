@@ -7,16 +7,21 @@ Register bits without a field are reserved.  Instances are frozen.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
 Access = Literal["rw", "ro", "wo", "w1c", "w1s", "rc"]
 Direction = Literal["to_device", "from_device"]
+Side = Literal["both", "loaded", "stored"]
 
 SPAN = re.compile(r"([0-9]{1,2})(?::([0-9]{1,2}))?")
 BITS_MAX = 64
+REGISTERS_MAX = 4096
+"""Most registers of a card, where each element of an array counts."""
 
 CardName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
 Name = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,62}$")]
@@ -99,7 +104,11 @@ class Msix(Section):
     vectors: Annotated[int, Field(ge=1, le=32)]
     """Vectors that the card has."""
     bar: Annotated[int, Field(ge=0, le=5)]
-    """Number of the BAR with their table, which has no registers."""
+    """Number of the BAR with their table and their pending bits."""
+    table: Annotated[int, Field(ge=0, lt=2**27)] = 0
+    """Bytes from the start of the BAR to the table, a multiple of 8; a vector takes 16 bytes."""
+    pending: Annotated[int, Field(ge=0, lt=2**27)] = 2048
+    """Bytes from the start of the BAR to the pending bits, a multiple of 8; they take 8 bytes."""
 
 
 class Capabilities(Section):
@@ -152,7 +161,7 @@ class Bar(Section):
     """Number of the base address register; one of kind memory64 takes the next one as well."""
     name: Name
     """Its name in the manual."""
-    bytes: Annotated[int, Field(ge=4096, le=2**27)]
+    bytes: Annotated[int, Field(ge=16, le=2**27)]
     """Size in bytes, a power of two; the bus has 256 MiB for all its cards."""
     kind: Literal["memory32", "memory64"]
     """Whether its address has 32 or 64 bits."""
@@ -192,11 +201,11 @@ class Register(Section):
     """A register: its offset, and either its fields or, if it has a single value, its access."""
 
     name: Name
-    """Unique in the card."""
+    """Unique in the card; elements of an array are called NAME_0, NAME_1, ..."""
     bar: Annotated[int, Field(ge=0, le=5)]
     """Number of its BAR."""
     offset: Annotated[int, Field(ge=0, lt=2**40)]
-    """Bytes from the start of the BAR, a multiple of its size."""
+    """Bytes from the start of the BAR, a multiple of its size; of 4 if it has 64 bits."""
     width: Literal[8, 16, 32, 64]
     """Its size in bits."""
     kind: Literal["plain", "doorbell", "port"] = "plain"
@@ -209,6 +218,48 @@ class Register(Section):
     """What it is for."""
     fields: tuple[RegisterField, ...] = ()
     """Its fields, instead of access."""
+    count: Annotated[int, Field(ge=1, le=REGISTERS_MAX)] = 1
+    """More than 1: an array of so many registers."""
+    stride: Annotated[int, Field(ge=1, lt=2**40)] | None = None
+    """Bytes from an element of the array to the next one; by default its size."""
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether a driver can read any bit of it."""
+        return bool(self.bits_with("rw", "ro", "w1c", "w1s", "rc"))
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether a driver can write any bit of it."""
+        return bool(self.bits_with("rw", "wo", "w1c", "w1s"))
+
+    def shares(self, other: "Register") -> bool:
+        """Return whether both have one address, where this one is only read and the other one only
+        written."""
+        place = (self.bar, self.offset, self.width)
+        read_only = self.is_loaded and not self.is_stored
+        write_only = other.is_stored and not other.is_loaded
+        return place == (other.bar, other.offset, other.width) and read_only and write_only
+
+    @property
+    def prefix(self) -> str:
+        """The name that its fields have in C: that of the register, or of its array."""
+        return self.name
+
+    @property
+    def step(self) -> int:
+        """Bytes from an element of the array to the next one."""
+        return self.stride or self.width // 8
+
+    def elements(self) -> Iterator["Register"]:
+        """Yield the register, or the elements of the array."""
+        if self.count == 1:
+            yield self
+            return
+        own = {name: getattr(self, name) for name in Register.model_fields}
+        for index in range(self.count):
+            here = {"name": f"{self.name}_{index}", "offset": self.offset + index * self.step}
+            yield Element.model_construct(**own | here | {"count": 1, "array": self.name})
 
     @property
     def initial(self) -> int:
@@ -225,8 +276,20 @@ class Register(Section):
 
     @property
     def end(self) -> int:
-        """The offset of the first byte after the register."""
+        """The offset of the first byte after the register, or its first element."""
         return self.offset + self.width // 8
+
+
+class Element(Register):
+    """An element of an array of registers."""
+
+    array: Name
+    """The array's name."""
+
+    @property
+    def prefix(self) -> str:
+        """The array's name."""
+        return self.array
 
 
 class Interrupt(Section):
@@ -291,11 +354,38 @@ class Card(Section):
     """Capabilities in config space."""
     bars: Annotated[tuple[Bar, ...], Field(min_length=1, max_length=6)]
     """Its windows in memory."""
-    registers: Annotated[tuple[Register, ...], Field(min_length=1, max_length=4096)]
-    """All registers."""
+    registers: Annotated[tuple[Register, ...], Field(min_length=1, max_length=REGISTERS_MAX)]
+    """All registers; an array of registers is one entry."""
     interrupts: tuple[Interrupt, ...] = ()
     """All causes of interrupts."""
     buffers: tuple[Buffer, ...] = ()
     """Memory that it reads or writes by DMA."""
     rings: tuple[Ring, ...] = ()
     """Memory that it uses cyclically."""
+
+    def __copy__(self) -> "Card":
+        """Return a copy that computes its properties itself, since model_copy changes it."""
+        copied = super().__copy__()
+        for name in ("all_registers", "partners"):
+            copied.__dict__.pop(name, None)
+        return copied
+
+    @cached_property
+    def all_registers(self) -> tuple[Register, ...]:
+        """All registers, with each element of an array, by BAR and offset; of two at one address,
+        the one that is loaded is first."""
+        every = (element for register in self.registers for element in register.elements())
+        return tuple(sorted(every, key=lambda one: (one.bar, one.offset, not one.is_loaded)))
+
+    @cached_property
+    def partners(self) -> dict[str, Register]:
+        """The other register at the same address, by the names of registers that share theirs."""
+        pairs = list(zip(self.all_registers, self.all_registers[1:], strict=False))
+        shared = [(first, second) for first, second in pairs if first.shares(second)]
+        return {one.name: other for a, b in shared for one, other in ((a, b), (b, a))}
+
+    def side(self, register: Register) -> Side:
+        """Return which accesses a register takes; not both if another one has its address."""
+        if register.name not in self.partners:
+            return "both"
+        return "loaded" if register.is_loaded else "stored"

@@ -30,6 +30,8 @@ def _of_card(card: Card) -> Lines:
     if card.capabilities.msix:
         yield f"pci_msix_vectors = {card.capabilities.msix.vectors};"
         yield f"pci_msix_bar = {card.capabilities.msix.bar};"
+        yield f"pci_msix_table = {card.capabilities.msix.table:#x};"
+        yield f"pci_msix_pending = {card.capabilities.msix.pending:#x};"
     yield from _list("pci_interrupts", "card_interrupt", card.interrupts)
     yield from _list("pci_buffers", "card_buffer", card.buffers)
     yield from _list("pci_rings", "card_ring", card.rings)
@@ -64,13 +66,23 @@ def _bars(card: Card) -> Lines:
         address = -(-address // bar.bytes) * bar.bytes
         registers = [register for register in card.registers if register.bar == bar.number]
         registers.sort(key=lambda one: one.offset)
-        inside = [*_of_bar(bar), *(line for one in registers for line in _register(one))]
+        whole = [part for one in registers for part in _without_others(one, registers)]
+        inside = [*_of_bar(bar), *(line for one in whole for line in _register(one))]
         if not registers:
             inside += [f"mementries = {bar.bytes};", "memwidth = 8;"]
         yield "addrmap {" if registers else "external mem {"
         yield from _in(inside)
         yield f"}} {bar.name} @{address:#x};"
         address += bar.bytes
+
+
+def _without_others(register: Register, others: Iterable[Register]) -> Iterable[Register]:
+    """Return the register or array; its elements if another register lies between them, which
+    SystemRDL does not allow.
+    """
+    end = register.offset + register.count * register.step
+    between = any(register.offset < one.offset < end for one in others)
+    return register.elements() if between else [register]
 
 
 def _of_bar(bar: Bar) -> Lines:
@@ -90,7 +102,10 @@ def _register(register: Register) -> Lines:
         inside.append(f"field {{ {' '.join(ways)} }} VALUE[{register.width - 1}:0];")
     for field in register.fields:
         inside += _field(field)
-    yield from ("reg {", *_in(inside), f"}} {register.name} @{register.offset:#x};")
+    array, step = "", ""
+    if register.count > 1:
+        array, step = f"[{register.count}]", f" += {register.step:#x}"
+    yield from ("reg {", *_in(inside), f"}} {register.name}{array} @{register.offset:#x}{step};")
 
 
 def _field(field: RegisterField) -> Lines:

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
 """A card from SystemRDL: a file from rdl_export.py, or any addrmap with the project's properties.
 
-Registers in register files and arrays are named by their path, such as CHANNEL_1_STATUS.
-Features that a card can't have are mistakes, each with its line: counters, other accesses,
-memories that are not BARs.  All mistakes are reported at once, unless the file is not SystemRDL.
+An array of registers stays an array if it has one dimension.  Registers in register files are named
+by their path, such as CHANNEL_1_STATUS.
+What hardware does with a field (counters, hw, intr) is a card's behaviour, which is written in C,
+so it is left out.  Features that a card can't have are mistakes, each with its line: other accesses
+of software, memories that are not BARs.  All mistakes are reported at once, unless the file is not
+SystemRDL.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,20 +27,26 @@ from understudy_devices.cards.wrong import WrongCard
 REGISTERS_MAX = 4096
 BAR_BYTES_MIN = 4096
 VALUES: dict[str, type] = {TEXT: str, NUMBER: int, "boolean": object}
+Ids = tuple[int, int]
 ACCESS = {ways: access for access, ways in WAYS.items()}
+CLASS = 0xFF0000  # a device that is in no class
+NO_IDS = "no pci_config: give its PCI IDs with --ids VENDOR:DEVICE, or set that property"
 KNOWN = "a card has rw, ro, wo, woclr, woset and rclr"
 
 
-def load_rdl(file: Path) -> Card:
-    """Return the card in a .rdl file; raise one WrongCard with all mistakes."""
-    return _Reader(file, compiled(file)).card()
+def load_rdl(file: Path, before: Sequence[Path] = (), ids: Ids | None = None) -> Card:
+    """Return the card in a .rdl file; raise one WrongCard with all mistakes.
+
+    The files `before` declare what it uses.  ids: vendor and device of a file without pci_config.
+    """
+    return _Reader(file, compiled(file, before), ids).card()
 
 
 class _Reader:
     """Converts the nodes to a document like the YAML file's, and remembers their lines."""
 
-    def __init__(self, file: Path, top: AddrmapNode) -> None:
-        self._file, self._top = file, top
+    def __init__(self, file: Path, top: AddrmapNode, ids: Ids | None) -> None:
+        self._file, self._top, self._ids = file, top, ids
         self._lines: dict[Place, int] = {(): self._line(top)}
         self._wrong: list[tuple[int, str]] = []
 
@@ -73,8 +83,7 @@ class _Reader:
         }
         if capabilities := self._capabilities():
             document["capabilities"] = capabilities
-        if config := self._own(self._top, "pci_config"):
-            document["config"] = _members(config)
+        document["config"] = self._config()
         for key in ("interrupts", "buffers", "rings"):
             if parts := self._own(self._top, f"pci_{key}"):
                 document[key] = [_members(one) for one in parts]
@@ -85,15 +94,34 @@ class _Reader:
             self._add_registers(window, bar["number"], document["registers"])
         return document
 
+    def _config(self) -> dict[str, Any]:
+        given = self._own(self._top, "pci_config")
+        if given and self._ids:
+            self._wrong.append((self._line(self._top), "it has a pci_config: leave --ids away"))
+        elif not given and not self._ids:
+            self._wrong.append((self._line(self._top), NO_IDS))
+        if given:
+            return _members(given)
+        vendor, device = self._ids or (0, 0)
+        return {
+            "vendor": vendor,
+            "device": device,
+            "subsystem_vendor": vendor,
+            "subsystem": device,
+            "class_code": CLASS,
+            "revision": 0,
+        }
+
     def _capabilities(self) -> dict[str, Any]:
         capabilities: dict[str, Any] = {}
         if vectors := self._own(self._top, "pci_msi_vectors"):
             capabilities["msi"] = {"vectors": vectors}
         if vectors := self._own(self._top, "pci_msix_vectors"):
-            capabilities["msix"] = {
-                "vectors": vectors,
-                "bar": self._own(self._top, "pci_msix_bar") or 0,
-            }
+            msix = {"vectors": vectors, "bar": self._own(self._top, "pci_msix_bar") or 0}
+            for key in ("table", "pending"):
+                if (place := self._own(self._top, f"pci_msix_{key}")) is not None:
+                    msix[key] = place
+            capabilities["msix"] = msix
         return capabilities
 
     def _bar(self, window: AddressableNode) -> dict[str, Any]:
@@ -132,6 +160,8 @@ class _Reader:
                 if len(registers) == REGISTERS_MAX:
                     reason = f"more than {REGISTERS_MAX} registers: no card has so many"
                     raise WrongCard(str(self._file), [(self._line(node), reason)])
+                if _is_later_element(node):
+                    continue
                 place: Place = ("registers", len(registers))
                 self._lines[place] = self._line(node)
                 registers.append(self._register(place, node, window, bar))
@@ -140,6 +170,11 @@ class _Reader:
         self, place: Place, node: RegNode, window: AddressableNode, bar: int
     ) -> dict[str, Any]:
         name = node.get_rel_path(window, hier_separator="_", array_suffix="_{index:d}")
+        array: dict[str, Any] = {}
+        if _is_array(node):
+            assert node.array_dimensions
+            name = name.removesuffix("_0")
+            array = {"count": node.array_dimensions[0], "stride": node.array_stride}
         register = {
             "name": name.upper(),
             "bar": bar,
@@ -147,7 +182,7 @@ class _Reader:
             "width": node.get_property("regwidth"),
             "kind": self._own(node, "pci_register_kind") or "plain",
             "description": _description(node),
-        }
+        } | array
         fields = list(node.fields())
         if self._own(node, "pci_one_value") and len(fields) == 1:
             value = {"access": self._access(fields[0]), "reset": fields[0].get_property("reset")}
@@ -182,11 +217,21 @@ class _Reader:
     def _access(self, node: FieldNode) -> str:
         ways = [node.get_property(key) for key in ("sw", "onread", "onwrite")]
         names = tuple(way.name if way else None for way in ways)
-        if names in ACCESS and not node.get_property("counter"):
+        if names in ACCESS:
             return ACCESS[names]
-        kind = "counter" if node.get_property("counter") else ", ".join(filter(None, names))
+        kind = ", ".join(filter(None, names))
         self._wrong.append((self._line(node), f"{node.inst_name}: {kind}: {KNOWN}"))
         return "ro"
+
+
+def _is_array(node: RegNode) -> bool:
+    """Return whether this is an element of an array with several elements in one dimension."""
+    dimensions = node.array_dimensions or []
+    return len(dimensions) == 1 and dimensions[0] > 1
+
+
+def _is_later_element(node: RegNode) -> bool:
+    return _is_array(node) and list(node.current_idx or ()) != [0]
 
 
 def _members(structure: UserStruct) -> dict[str, Any]:

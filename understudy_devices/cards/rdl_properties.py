@@ -23,6 +23,8 @@ PROPERTIES = {  # name: components that have it, type
     "pci_msi_vectors": ("addrmap", NUMBER),
     "pci_msix_vectors": ("addrmap", NUMBER),
     "pci_msix_bar": ("addrmap", NUMBER),
+    "pci_msix_table": ("addrmap", NUMBER),
+    "pci_msix_pending": ("addrmap", NUMBER),
     "pci_interrupts": ("addrmap", "card_interrupt[]"),
     "pci_buffers": ("addrmap", "card_buffer[]"),
     "pci_rings": ("addrmap", "card_ring[]"),

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Compiles a SystemRDL file with systemrdl-compiler; reports errors as for any other card."""
 
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from systemrdl.compiler import RDLCompiler
@@ -13,15 +15,23 @@ from understudy_devices.cards.document import BYTES_MAX
 from understudy_devices.cards.wrong import WrongCard
 
 PERL = "<%"
+INCLUDED = re.compile(r'`include\s+("([^\r\n]+)"|<([^\r\n]+)>)')  # as the compiler reads it
+FILES_MAX = 1000
 
 
-def compiled(file: Path) -> AddrmapNode:
-    """Return a file's last addrmap; UserError if it can't be read, WrongCard if it has no card."""
-    _refuse_foreign(file)
+def compiled(file: Path, before: Sequence[Path] = ()) -> AddrmapNode:
+    """Return a file's last addrmap; UserError if it can't be read, WrongCard if it has no card.
+
+    The files `before` are read first: they declare what the file uses.
+    """
+    seen: set[Path] = set()
+    for each in (*before, file):
+        _refuse_foreign(each, seen)
     printer = _Told(file)
-    compiler = RDLCompiler(message_printer=printer, dedent_desc=False)
+    compiler = RDLCompiler(message_printer=printer, dedent_desc=False, perl_safe_opcodes=[])
     try:
-        compiler.compile_file(str(file))
+        for each in (*before, file):
+            compiler.compile_file(str(each))
         return compiler.elaborate().top
     except RDLCompileError as error:
         raise WrongCard(str(file), printer.errors or [(1, str(error))]) from error
@@ -36,8 +46,32 @@ def line(file: Path, node: Node) -> int:
     return _line(file, node.inst.inst_src_ref or node.inst.def_src_ref)
 
 
-def _refuse_foreign(file: Path) -> None:
-    """Refuse files that are too long, not text, or contain Perl, which the compiler would run."""
+def _refuse_foreign(file: Path, seen: set[Path]) -> None:
+    """Refuse a file, or one that it includes, that is too long, not text, or contains Perl, which
+    the compiler would run."""
+    text = _text(file)
+    if PERL in text:
+        place = text[: text.index(PERL)].count("\n") + 1
+        raise WrongCard(str(file), [(place, "Perl is not run: write out what it makes")])
+    seen.add(file.resolve())
+    for each in _included(file, text):
+        if each.resolve() in seen:
+            continue
+        if len(seen) == FILES_MAX:
+            raise UserError(f"{file}: more than {FILES_MAX} files are included")
+        _refuse_foreign(each, seen)
+
+
+def _included(file: Path, text: str) -> Iterator[Path]:
+    """Return the files that a text includes, if they are there; the compiler names those that are
+    not."""
+    for match in INCLUDED.finditer(text):
+        path = file.parent / (match[2] or match[3])
+        if path.is_file():
+            yield path
+
+
+def _text(file: Path) -> str:
     try:
         with file.open("rb") as opened:
             raw = opened.read(BYTES_MAX + 1)
@@ -50,9 +84,7 @@ def _refuse_foreign(file: Path) -> None:
         raise UserError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
     if len(raw) > BYTES_MAX:
         raise WrongCard(str(file), [(1, f"longer than {BYTES_MAX} bytes: no card")])
-    if PERL in text:
-        place = text[: text.index(PERL)].count("\n") + 1
-        raise WrongCard(str(file), [(place, "Perl is not run: write out what it makes")])
+    return text
 
 
 class _Told(MessagePrinter):
@@ -65,7 +97,14 @@ class _Told(MessagePrinter):
     def print_message(self, severity: Severity, text: str, src_ref: SourceRefBase | None) -> None:
         if severity == Severity.ERROR or (severity > Severity.ERROR and not self.errors):
             reason = " ".join(text.partition(" expecting {")[0].split())
-            self.errors.append((_line(self._file, src_ref), reason))
+            self.errors.append(self._at(src_ref, reason))
+
+    def _at(self, place: SourceRefBase | None, reason: str) -> tuple[int, str]:
+        """Return the line and the reason; of another file, the reason begins with its name."""
+        line = int(getattr(place, "line", 1))
+        if not isinstance(place, FileSourceRef) or Path(place.path) == self._file:
+            return line, reason
+        return 1, f"{place.path}:{line}: {reason}"
 
 
 def _line(file: Path, place: SourceRefBase | None) -> int:

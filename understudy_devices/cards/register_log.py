@@ -91,7 +91,8 @@ def said(card: Card, places: Places, access: Journal) -> str:
     if what not in (What.LOAD, What.STORE):
         return what.name.lower()
     width = int(access["bytes"])
-    parts = list(places.parts(int(access["bar"]), offset, width, value))
+    is_store = what == What.STORE
+    parts = list(places.parts(int(access["bar"]), offset, width, value, stored=is_store))
     text = "; ".join(map(_register, parts)) or f"BAR {access['bar']} + {offset:#x} {value:#x}"
     return f"{what.name.lower():6}{text}"
 

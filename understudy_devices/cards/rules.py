@@ -11,7 +11,15 @@ from typing import Protocol
 
 from understudy_devices.base.catalog import unknown
 from understudy_devices.cards import header, table
-from understudy_devices.cards.model import Buffer, Card, Interrupt, Register, RegisterField, Ring
+from understudy_devices.cards.model import (
+    REGISTERS_MAX,
+    Buffer,
+    Card,
+    Interrupt,
+    Register,
+    RegisterField,
+    Ring,
+)
 from understudy_devices.cards.template import kernel_names
 
 Path = tuple[str | int, ...]
@@ -43,6 +51,10 @@ class Named(Protocol):
 
 def broken(card: Card, known: Known) -> Broken:
     """Yield all broken rules of a card."""
+    every = sum(register.count for register in card.registers)
+    if every > REGISTERS_MAX:
+        yield ("registers",), f"{every:,} registers with all elements: {REGISTERS_MAX} at most"
+        return
     for key in ("bars", "registers", "interrupts"):
         yield from _twice((key,), getattr(card, key))
     yield from _transfer_names(card)
@@ -51,13 +63,14 @@ def broken(card: Card, known: Known) -> Broken:
         path: Path = ("registers", index)
         yield from _place(path, register, card, known)
         yield from _contents(path, register, register.name not in known.incomplete)
+    yield from _arrays(card)
     yield from _overlaps(card)
     yield from _msix(card, known)
     vectors = card.capabilities.vectors
     fields = _fields(card)
     for index, interrupt in enumerate(card.interrupts):
         yield from _interrupt(("interrupts", index), interrupt, fields, known, vectors)
-    registers = {register.name: register for register in card.registers}
+    registers = {register.name: register for register in card.all_registers}
     for key in ("buffers", "rings"):
         for index, transfer in enumerate(getattr(card, key)):
             yield from _transfer((key, index), transfer, registers, known)
@@ -72,7 +85,8 @@ def _names_in_c(card: Card) -> Broken:
     owners |= dict.fromkeys(table.own_names(card), "the card")
     for path, part, names in header.names(card):
         if len(path) == 2 and path[0] == "registers":
-            names.append(table.index_of(card, part.split()[1]))
+            register = card.registers[int(path[1])]
+            names += [table.index_of(card, one.name) for one in register.elements()]
         for name in names:
             owner = owners.setdefault(name, part)
             if owner != part:
@@ -123,12 +137,29 @@ def _msix(card: Card, known: Known) -> Broken:
     if msix.bar not in known.bars:
         there = ", ".join(map(str, sorted(known.bars)))
         yield path, f"there is no BAR {msix.bar}: there are: {there}"
-    elif any(register.bar == msix.bar for register in card.registers):
-        yield path, f"BAR {msix.bar} has registers: the vectors' table needs one of its own"
+        return
+    parts = {"table": 16 * msix.vectors, "pending": 8}
+    bars = [bar for bar in card.bars if bar.number == msix.bar]
+    for key, size in parts.items():
+        begin = getattr(msix, key)
+        here = ("capabilities", "msix", key)
+        if begin % 8:
+            yield here, f"{key} at {begin:#x} is misaligned: multiples of 8 bytes"
+        for bar in bars:
+            if begin + size > bar.bytes:
+                reason = f"{key} ends at {begin + size:#x}, outside BAR {bar.number}"
+                yield here, f"{reason} of {bar.bytes:#x} bytes"
+        for register in card.all_registers:
+            inside = register.offset < begin + size and begin < register.end
+            if register.bar == msix.bar and inside:
+                yield here, f"{key} ({begin:#x} to {begin + size - 1:#x}) overlaps {register.name}"
+                break
+    if msix.table < msix.pending + 8 and msix.pending < msix.table + parts["table"]:
+        yield ("capabilities", "msix", "pending"), "the pending bits overlap the table"
 
 
 def _place(path: Path, register: Register, card: Card, known: Known) -> Broken:
-    size = register.width // 8
+    size = min(register.width // 8, 4)
     if register.offset % size:
         reason = f"{register.name} at {register.offset:#x} is misaligned: multiples of {size} bytes"
         yield (*path, "offset"), reason
@@ -137,8 +168,8 @@ def _place(path: Path, register: Register, card: Card, known: Known) -> Broken:
     if register.bar not in known.bars:
         there = ", ".join(map(str, sorted(known.bars)))
         yield (*path, "bar"), f"there is no BAR {register.bar}: there are: {there}"
-    elif bar and register.end > bar.bytes:
-        reason = f"{register.name} ends at {register.end:#x}, outside BAR {bar.number}"
+    elif bar and (end := register.end + (register.count - 1) * register.step) > bar.bytes:
+        reason = f"{register.name} ends at {end:#x}, outside BAR {bar.number}"
         yield (*path, "offset"), f"{reason} of {bar.bytes:#x} bytes"
 
 
@@ -184,15 +215,36 @@ def _field(path: Path, field: RegisterField, register: Register) -> Broken:
         seen[entry.value] = entry.name
 
 
+def _arrays(card: Card) -> Broken:
+    for index, register in enumerate(card.registers):
+        if register.count == 1 and register.stride is not None:
+            yield ("registers", index, "stride"), "without a count there is no stride: add count"
+        elif register.step < register.width // 8:
+            reason = f"{register.step} bytes are less than the {register.width // 8} of an element"
+            yield ("registers", index, "stride"), reason
+        elif register.count > 1 and register.step % min(register.width // 8, 4):
+            reason = f"elements {register.step} bytes apart are misaligned"
+            yield ("registers", index, "stride"), reason
+
+
 def _overlaps(card: Card) -> Broken:
     """Yield each register that begins before the end of a register with a lower offset."""
     reach: dict[int, Register] = {}
+    indexes = {
+        element.name: index
+        for index, register in enumerate(card.registers)
+        for element in register.elements()
+    }
+    shared = ""
     places = sorted(
-        enumerate(card.registers), key=lambda entry: (entry[1].bar, entry[1].offset, entry[0])
+        card.all_registers,
+        key=lambda one: (one.bar, one.offset, not one.is_loaded, indexes[one.name]),
     )
-    for index, register in places:
-        before = reach.get(register.bar)
-        if before and register.offset < before.end:
+    for register in places:
+        before, index = reach.get(register.bar), indexes[register.name]
+        if before and before.name != shared and before.shares(register):
+            shared = before.name
+        elif before and register.offset < before.end:
             reason = (
                 f"{register.name} at {register.offset:#x} overlaps {before.name}"
                 f" ({before.offset:#x} to {before.end - 1:#x})"
@@ -205,7 +257,7 @@ def _overlaps(card: Card) -> Broken:
 def _fields(card: Card) -> dict[str, RegisterField]:
     return {
         f"{register.name}.{field.name}": field
-        for register in card.registers
+        for register in card.all_registers
         for field in register.fields
     }
 

@@ -6,8 +6,15 @@ An access of 1 to 8 bytes may touch several registers, or part of a register; `P
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
-from understudy_devices.cards.model import Card, Register
+from understudy_devices.cards.model import Card, Register, Side
+
+SIDES: Final[dict[Side, tuple[Side, ...]]] = {
+    "both": ("loaded", "stored"),
+    "loaded": ("loaded",),
+    "stored": ("stored",),
+}
 
 
 @dataclass(frozen=True)
@@ -24,16 +31,20 @@ class Places:
 
     def __init__(self, card: Card) -> None:
         self._by_byte = {
-            (register.bar, byte): register
-            for register in card.registers
+            (register.bar, byte, side == "stored"): register
+            for register in card.all_registers
             for byte in range(register.offset, register.end)
+            for side in SIDES[card.side(register)]
         }
 
-    def parts(self, bar: int, offset: int, width: int, value: int) -> Iterator[Part]:
-        """Yield the registers that an access of `width` bytes touches, in order of address."""
+    def parts(
+        self, bar: int, offset: int, width: int, value: int, *, stored: bool
+    ) -> Iterator[Part]:
+        """Yield the registers that a store or load of `width` bytes touches, in order of
+        address."""
         touched: dict[str, tuple[Register, int, int]] = {}
         for index in range(width):
-            register = self._by_byte.get((bar, offset + index))
+            register = self._by_byte.get((bar, offset + index, stored))
             if not register:
                 continue
             shift = 8 * (offset + index - register.offset)
@@ -45,7 +56,7 @@ class Places:
 
     def covered(self, bar: int, offset: int, width: int) -> bool:
         """Return whether each byte of an access belongs to a register."""
-        return all((bar, offset + index) in self._by_byte for index in range(width))
+        return all((bar, offset + index, True) in self._by_byte for index in range(width))
 
 
 def reserved(register: Register) -> int:
@@ -65,7 +76,7 @@ class Values:
     """The values of a card's registers after the recorded stores of its driver."""
 
     def __init__(self, card: Card) -> None:
-        self._held = {register.name: register.initial for register in card.registers}
+        self._held = {register.name: register.initial for register in card.all_registers}
 
     def __getitem__(self, name: str) -> int:
         return self._held[name]

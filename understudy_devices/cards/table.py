@@ -5,7 +5,7 @@ CARD_INDEX_REG is a register's index, CARD_REGISTERS the number of registers, an
 table.  The text has no #include; include core/cards/registers.h before it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from understudy_devices.cards.model import Access, Bar, Buffer, Card, Interrupt, Register, Ring
@@ -24,13 +24,13 @@ Member = tuple[str, str]  # name, value in C
 
 def table(card: Card) -> str:
     """Return the header's text."""
-    registers = sorted(card.registers, key=lambda one: (one.bar, one.offset))
+    registers = card.all_registers
     indexes = [index_of(card, register.name) for register in registers]
     guard, count = own_names(card)
     bars = sorted(card.bars, key=lambda one: one.number)
     arrays = {
         "bars": ("bar", [[*_bar(one)] for one in bars]),
-        "registers": ("register", [[*_register(one)] for one in registers]),
+        "registers": ("register", [[*_register(card, one)] for one in registers]),
         "interrupts": ("interrupt", [[*_interrupt(card, one)] for one in card.interrupts]),
         "buffers": ("buffer", [[*_buffer(card, one)] for one in card.buffers]),
         "rings": ("ring", [[*_ring(card, one)] for one in card.rings]),
@@ -61,7 +61,7 @@ def _members(members: Iterable[Member], indent: str) -> Iterator[str]:
     return (f"{indent}.{name} = {value}," for name, value in members)
 
 
-def _of_card(card: Card, arrays: Iterable[str]) -> Iterator[Member]:
+def _of_card(card: Card, arrays: Mapping[str, tuple[str, Sequence[object]]]) -> Iterator[Member]:
     yield "name", _text(card.name)
     for key, value in card.config.model_dump().items():
         yield key, f"{value:#x}"
@@ -69,8 +69,10 @@ def _of_card(card: Card, arrays: Iterable[str]) -> Iterator[Member]:
     yield "msi_vectors", str(msi.vectors if msi else 0)
     yield "msix_vectors", str(msix.vectors if msix else 0)
     yield "msix_bar", str(msix.bar if msix else 0)
-    for name in arrays:
-        yield f"nr_{name}", str(len(getattr(card, name)))
+    yield "msix_table", f"{msix.table if msix else 0:#x}"
+    yield "msix_pending", f"{msix.pending if msix else 0:#x}"
+    for name, (_, rows) in arrays.items():
+        yield f"nr_{name}", str(len(rows))
         yield name, f"{card.name}_{name}"
 
 
@@ -80,12 +82,13 @@ def _bar(bar: Bar) -> Iterator[Member]:
     yield "bytes", _wide(bar.bytes)
 
 
-def _register(register: Register) -> Iterator[Member]:
+def _register(card: Card, register: Register) -> Iterator[Member]:
     yield "name", _text(register.name)
     yield "bar", str(register.bar)
     yield "bytes", str(register.width // 8)
     yield "offset", _wide(register.offset)
     yield "kind", f"REGISTER_{register.kind.upper()}"
+    yield "side", f"REGISTER_{card.side(register).upper()}"
     yield "reset", _wide(register.initial)
     for name, accesses in MASKS.items():
         yield name, _wide(register.bits_with(*accesses))
@@ -102,7 +105,7 @@ def _interrupt(card: Card, interrupt: Interrupt) -> Iterator[Member]:
 
 
 def _mask(card: Card, register: str, field: str) -> int:
-    fields = next(one.fields for one in card.registers if one.name == register)
+    fields = next(one.fields for one in card.all_registers if one.name == register)
     return next(one.bits.mask for one in fields if one.name == field)
 
 

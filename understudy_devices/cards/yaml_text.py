@@ -13,7 +13,8 @@ from ruamel.yaml.scalarstring import LiteralScalarString
 
 from understudy_devices.cards.model import Card
 
-DIGITS = {"class_code": 6, "revision": 2, "offset": 3, "reset": 1, "value": 1}
+DIGITS = {"class_code": 6, "revision": 2, "reset": 1, "value": 1}
+DIGITS |= dict.fromkeys(("offset", "stride", "table", "pending"), 3)
 DIGITS |= dict.fromkeys(("vendor", "device", "subsystem_vendor", "subsystem"), 4)
 WIDTH = 2**20  # no line is wrapped
 

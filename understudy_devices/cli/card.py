@@ -3,12 +3,14 @@
 (docs/cards.md)."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 from rich.console import Console
 
+from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import plain
 from understudy_devices.cards import output_files, specification
 from understudy_devices.cards.driver import driver, makefile
@@ -61,7 +63,7 @@ def list_cards(as_json: bool) -> None:
         click.echo(json.dumps([{"name": card.name, "title": card.title} for card in cards]))
         return
     for card in cards:
-        click.echo(plain(f"{card.name:12}{card.title}: {len(card.registers)} registers"))
+        click.echo(plain(f"{card.name:12}{card.title}: {len(card.all_registers)} registers"))
 
 
 @command.command(epilog="Example: understudy card check mine.yaml")
@@ -81,7 +83,7 @@ def check(name: str, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps({"file": file, "mistakes": []}))
     else:
-        click.echo(f"{file}: a card with {len(card.registers)} registers, no mistakes")
+        click.echo(f"{file}: a card with {len(card.all_registers)} registers, no mistakes")
     return 0
 
 
@@ -147,15 +149,35 @@ def _files(card: Card) -> tuple[dict[str, bytes], list[str]]:
 
 @command.command("import", epilog="Example: understudy card import mine.rdl > mine.yaml")
 @click.argument("file", metavar="FILE.rdl", type=click.Path(path_type=Path))
-def import_rdl(file: Path) -> None:
+@click.option(
+    "--include",
+    "before",
+    metavar="FILE.rdl",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Read this file first, such as another tool's declarations of properties; repeatable.",
+)
+@click.option(
+    "--ids", metavar="VENDOR:DEVICE", help="PCI IDs, such as 1234:11e8, if the file has none."
+)
+def import_rdl(file: Path, before: tuple[Path, ...], ids: str | None) -> None:
     """Convert a card's SystemRDL description to a specification, and print it.
 
     Config space, BARs, doorbells, interrupts and DMA are properties that understudy defines. The
-    NAME.rdl that understudy card generate writes begins with their declarations.
+    NAME.rdl that understudy card generate writes begins with their declarations. A register map of
+    somebody else has none; with --ids, all of it is BAR 0 of a card.
     """
     from understudy_devices.cards.rdl_import import load_rdl  # its compiler takes 0.1 s
 
-    click.echo(yaml_text(load_rdl(file)), nl=False)
+    click.echo(yaml_text(load_rdl(file, before, _ids(ids))), nl=False)
+
+
+def _ids(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    if not (match := re.fullmatch(r"([0-9a-f]{4}):([0-9a-f]{4})", text.lower())):
+        raise UserError(f'--ids "{text}": write two numbers of four hexadecimal digits: 1234:11e8')
+    return int(match[1], 16), int(match[2], 16)
 
 
 @command.command(epilog="Example: understudy card schema > card.schema.json")
@@ -193,7 +215,7 @@ def _transfer(buffer: Buffer) -> str:
 
 
 def _registers(card: Card) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for register in sorted(card.registers, key=lambda one: (one.bar, one.offset)):
+    for register in card.all_registers:
         yield (
             register.name,
             (

@@ -83,6 +83,7 @@ def command() -> None:
 @click.option(
     "--quota", metavar="SIZE", help="Most that a team's images may take [default: no limit]."
 )
+@click.option("--pin", is_flag=True, help="Keep each VM on processors that share a cache.")
 @with_kernel
 @FOLDER
 def create(
@@ -92,6 +93,7 @@ def create(
     memory: str,
     cpus: int,
     quota: str | None,
+    pin: bool,
     kernel: Path | None,
     initrd: Path | None,
     arguments: str,
@@ -102,6 +104,7 @@ def create(
         sizes.parse("--memory", memory, limits.MEMORY_MIN, limits.MEMORY_MAX) // MIB,
         cpus,
         quota_bytes(quota) if quota else None,
+        pin,
     )
     teams = students.teams(file)
     store.check_new(labs, name)
@@ -265,9 +268,6 @@ def check(name: str, labs: Path) -> None:
     from understudy_devices.lab import booted, drive
 
     lab = store.read(labs, name)
-    for version in drive.all_of(lab):
-        version.check_fully()
-        click.echo(f"{version.folder}: unchanged, {megabytes(version.disk_bytes)}")
     for base in lab.bases():
         base.check_fully()
         size = sum(seal.size for seal in base.seals.values())
@@ -275,6 +275,9 @@ def check(name: str, labs: Path) -> None:
             machine.check_fully()
             size += machine.disk_bytes
         click.echo(f"{base.folder}: unchanged, {megabytes(size)}")
+    for version in drive.all_of(lab):
+        version.check_fully()
+        click.echo(f"{version.folder}: unchanged, {megabytes(version.disk_bytes)}")
 
 
 @command.command("disk", epilog="Example: understudy lab disk os822")

@@ -51,7 +51,7 @@ def command(line: str, name: str, triangles: int | None, typed: Typed) -> None:
     measure, not the absolute figures. table3.1 draws triangles directly, and through the virtual
     graphics card. `all` carries out every result, in less than ten minutes, and writes a page,
     pictures and checksums into a folder (docs/artifact.md); without --on, on every platform that a
-    result has.
+    result has but host. table5.1 measures this machine.
     """
     catalog.pick("result", name, dict.fromkeys(_names()))
     results = [reproduce.named(each) for each in _names() if each != ALL and name in (each, ALL)]
@@ -100,7 +100,10 @@ def _spelled(names: Iterable[str]) -> str:
 
 
 def _wanted(name: str, results: Sequence[Result], on: str | None) -> list[tuple[Result, str]]:
-    """Return which results to carry out, on which platforms: the fast ones first."""
+    """Return which results to carry out, on which platforms: the fast ones first.
+
+    `all` measures this machine only if it is asked to, since such a page has no checksum.
+    """
     asked = None if on is None else [each.strip() for each in on.split(",")]
     known = {platform for result in results for platform in result.seconds}
     for platform in asked or ():
@@ -109,7 +112,8 @@ def _wanted(name: str, results: Sequence[Result], on: str | None) -> list[tuple[
         (result, platform)
         for platform in reproduce.PLATFORMS
         for result in results
-        if platform in result.seconds and (asked is None or platform in asked)
+        if platform in result.seconds
+        and (platform in asked if asked is not None else name != ALL or platform != reproduce.HOST)
     ]
 
 

@@ -11,13 +11,13 @@ import select
 import signal
 import subprocess
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from understudy_devices.base import scratch
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.base.plain import one_line
-from understudy_devices.lab import submissions
+from understudy_devices.lab import pinning, submissions
 from understudy_devices.lab.base_image import Base
 from understudy_devices.lab.hardware import AGENT, CONSOLE, LOG, MONITOR, QEMU_LOG, Hardware
 from understudy_devices.lab.monitor import Monitor, NotRunning
@@ -64,7 +64,11 @@ def launch(
     command = hardware.command_line(name, DISK, base, submissions.forward(), resumes)
     if not stays:
         command = ["setpriv", "--pdeathsig", "KILL", *command]
-    with (folder / QEMU_LOG).open("wb") as log:
+    settings = hardware.settings
+    with (
+        pinning.pinned(settings.cpus) if settings.pin else nullcontext(),
+        (folder / QEMU_LOG).open("wb") as log,
+    ):
         fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
         process = subprocess.Popen(
             command,

@@ -11,11 +11,13 @@ MEMORY_MIN, MEMORY_MAX = 32 * MIB, 1024 * 1024 * MIB
 @dataclass(frozen=True)
 class Settings:
     """memory_mib: the guest's memory.  quota_bytes: the largest size of a clone's file; None: it
-    may have the size of the whole disk."""
+    may have the size of the whole disk.  pin: whether a VM stays on processors that share a cache
+    (pinning.py)."""
 
     memory_mib: int = 512
     cpus: int = 1
     quota_bytes: int | None = None
+    pin: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return the settings as lab.json has them."""

@@ -86,7 +86,7 @@ def start(team: Team, hardware: Hardware, *, stays: bool = True) -> Started:
                 return Started("resumed", _resume(team, suspended, saved, stays))
             except Refused as error:
                 note = f"the suspended VM is not resumed: {error}"
-            except Gone as error:
+            except (Gone, RunFailed) as error:
                 raise RunFailed(_not_resumed(team, error)) from None
         hardware = replace(hardware, drive=drive.current(lab))
         memory.drop(team)
@@ -157,7 +157,7 @@ def _goes_on(team: Team) -> Started | None:
         return Started("continued", _set_clock(team, monitor))
 
 
-def _not_resumed(team: Team, error: Gone) -> str:
+def _not_resumed(team: Team, error: Exception) -> str:
     if not memory.exists(team):
         return f"{team.name}: {error}; {team.words('start')} starts it with what it had flushed"
     return (

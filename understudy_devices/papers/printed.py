@@ -74,10 +74,7 @@ PRINTED = (
     Printed(JONES, "Table 4.2", "three schedulers, through the page cache"),
     Printed(JONES, "Figure 4.5", "distribution of response times, through the page cache"),
     Printed(
-        JONES,
-        "Table 5.1",
-        "seconds of a computation, on the machine and in a VM, pinned and not pinned",
-        "not yet: it measures the machine it runs on, and needs KVM",
+        JONES, "Table 5.1", "seconds of a computation, on the machine and in a VM, pinned and not"
     ),
     Printed(JONES, "Figure 5.1", "a card's registers in the generation utility", PICTURED),
     Printed(JONES, "Figure 5.2", "a register's fields in the generation utility", PICTURED),

@@ -94,7 +94,7 @@ class Run:
             absent=bool(flags & (ABSENT | NOT_DECODED)),
             flags=flags,
             handlers=frozenset(HANDLERS[flag] for flag in HANDLERS if flags & flag),
-            parts=tuple(self.places.parts(bar, offset, width, value)),
+            parts=tuple(self.places.parts(bar, offset, width, value, stored=what == What.STORE)),
         )
 
     def buffers(self) -> tuple[Buffer, ...]:
@@ -146,5 +146,5 @@ def bits_of(event: Event, place: str) -> Bits:
 def field_of(card: Card, place: str) -> RegisterField:
     """Return the field called REGISTER.FIELD."""
     register, _, name = place.partition(".")
-    fields = next(one.fields for one in card.registers if one.name == register)
+    fields = next(one.fields for one in card.all_registers if one.name == register)
     return next(one for one in fields if one.name == name)

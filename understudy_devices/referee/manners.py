@@ -33,6 +33,7 @@ MISUSES = {
     Misuse.KEEPS_INTERRUPT: "interrupt not freed",
     Misuse.COPIES_PAST_END: "copy past the end",
     Misuse.MAPS_PAST_END: "mapping past the end",
+    Misuse.BREAKS_RULE: "rule of the card broken",
 }
 
 
@@ -210,7 +211,7 @@ def _is_whole(part: Part) -> bool:
 
 
 def misused(run: Run) -> Iterator[Finding]:
-    """The bus has noticed what the driver does wrong to the kernel."""
+    """The bus has noticed what the driver does wrong to the kernel, or the card has reported it."""
     for event in run.events:
         if event.what == What.MISUSE:
             name = MISUSES[Misuse(event.value)]

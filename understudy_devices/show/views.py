@@ -161,5 +161,6 @@ def _curves(device: Device, capacity_sectors: int) -> dict[str, Any] | None:
             "transfer": timing.transfer,
             "rotation_ns": timing.rotation_ns,
             "in_tracks": timing.tracks.step > 0,
+            "cache": None if timing.buffer else timing.cache,
         }
     return None

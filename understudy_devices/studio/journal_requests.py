@@ -50,7 +50,8 @@ class Journals:
     async def card(self, request: Request) -> dict[str, Any]:
         """Return the card of a journal."""
         card = await run_sync(journals.card_of, self._journal(request))
-        shown: dict[str, Any] = safe(card.model_dump(mode="json"))
+        every = [one.model_dump(mode="json") for one in card.all_registers]
+        shown: dict[str, Any] = safe(card.model_dump(mode="json") | {"registers": every})
         return shown
 
     @answering

@@ -128,7 +128,7 @@ def _shown(card: Card, places: Places, indexes: dict[str, int], access: Any) -> 
         said(card, places, access) + ignored(access),
         [
             [indexes[one.register.name], hex(one.lanes), hex(one.value)]
-            for one in (places.parts(*touched) if touched else ())
+            for one in (places.parts(*touched, stored=what == What.STORE) if touched else ())
         ],
         bool(access["flags"] & (ABSENT | NOT_DECODED)),
         int(access["slot"]),
@@ -142,7 +142,7 @@ def _number(access: Any, *names: str) -> tuple[int, int, int, int]:
 
 @lru_cache(maxsize=4)
 def _places(card: Card) -> tuple[Places, dict[str, int]]:
-    return Places(card), {one.name: index for index, one in enumerate(card.registers)}
+    return Places(card), {one.name: index for index, one in enumerate(card.all_registers)}
 
 
 def _judged(journal: Path) -> dict[str, Any]:

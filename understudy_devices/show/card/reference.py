@@ -32,16 +32,22 @@ def reference_manual(card: Card) -> str:
         "title": f"{card.title}: hardware reference manual",
         "card": card,
         "paragraphs": card.description.strip().split("\n\n"),
-        "registers": {bar: [_register(one) for one in some] for bar, some in by_bar},
+        "registers": {bar: [_register(card, one) for one in some] for bar, some in by_bar},
         "access": ACCESS,
         "kind": KIND,
     }
     return render("card/reference.html.j2", view)
 
 
-def _register(register: Register) -> dict[str, Any]:
+def _register(card: Card, register: Register) -> dict[str, Any]:
     """Return a register, its drawing, and its fields from the highest bit, including reserved
     bits.
     """
     pieces: list[Part] = parts(register)
-    return {"it": register, "parts": pieces, "drawing": Markup(drawing(register, pieces))}
+    first = next(register.elements())
+    return {
+        "it": register,
+        "parts": pieces,
+        "drawing": Markup(drawing(register, pieces)),
+        "other": card.partners.get(first.name),
+    }

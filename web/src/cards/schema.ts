@@ -23,6 +23,9 @@ const HEXADECIMAL: { [key: string]: number } = {
   subsystem: 4,
   class_code: 6,
   offset: 3,
+  stride: 3,
+  table: 3,
+  pending: 3,
   reset: 1,
 };
 

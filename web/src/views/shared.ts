@@ -5,6 +5,7 @@ import type { Prepared } from "./prepared.ts";
 export type View =
   | "strip"
   | "platter"
+  | "cache"
   | "head"
   | "queue"
   | "requests"

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""Specifications with what is unusual (tests/gaps_card.py): generated files, SystemRDL, the
+journal's registers, and mistakes.
+"""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from gaps_card import GAPS
+
+from understudy_devices.base.errors import UserError
+from understudy_devices.cards import specification
+from understudy_devices.cards.header import header
+from understudy_devices.cards.rdl_export import rdl
+from understudy_devices.cards.rdl_import import load_rdl
+from understudy_devices.cards.shadow import Places
+from understudy_devices.cards.table import table
+from understudy_devices.cards.yaml_text import yaml_text
+from understudy_devices.show.card.programmer import programmers_manual
+from understudy_devices.show.card.reference import reference_manual
+
+CARD = specification.parse("gaps.yaml", GAPS.encode())
+FIGURES = {
+    "GAPS_RECEIVE": 0,
+    "GAPS_TRANSMIT": 0,
+    "GAPS_WIDE": 4,
+    "GAPS_SLOT_COUNT": 4,
+    "GAPS_SLOT(3)": 0x130,
+    "GAPS_SLOT_2": 0x120,
+    "GAPS_SLOT_RESET_VALUE": 5,
+    "GAPS_SLOT_MODE_MASK": 0x300,
+    "GAPS_SLOT_MODE_FAST": 2,
+    "GAPS_BAR_SMALL_BYTES": 16,
+}
+INDEXES = ("RECEIVE", "TRANSMIT", "WIDE", "STATUS", "SLOT_0", "BETWEEN", "SLOT_1", "SLOT_3")
+MISTAKES = [
+    ("bytes: 16,", "bytes: 8,", "bytes: 8: Input should be greater than or equal to 16"),
+    ("offset: 4, width: 64", "offset: 2, width: 64", "WIDE at 0x2 is misaligned: multiples of 4"),
+    ("offset: 4, width: 64", "offset: 12, width: 64", "WIDE ends at 0x14, outside BAR 0 of 0x10"),
+    ("access: wo", "access: rw", "TRANSMIT at 0x0 overlaps RECEIVE (0x0 to 0x0)"),
+    ("access: ro", "access: wo", "TRANSMIT at 0x0 overlaps RECEIVE (0x0 to 0x0)"),
+    ("table: 0x800", "table: 0x804", "table at 0x804 is misaligned: multiples of 8 bytes"),
+    ("table: 0x800", "table: 0x100", "table (0x100 to 0x12f) overlaps SLOT_0"),
+    ("table: 0x800", "table: 0xfe0", "table ends at 0x1010, outside BAR 2 of 0x1000 bytes"),
+    ("pending: 0x880", "pending: 0x828", "the pending bits overlap the table"),
+    ("pending: 0x880", "pending: 0x10", "pending (0x10 to 0x17) overlaps STATUS"),
+    ("    count: 4\n", "", "without a count there is no stride: add count"),
+    ("count: 4", "count: 0", "count: 0: Input should be greater than or equal to 1"),
+    ("count: 4", "count: 1000", "SLOT ends at 0x3f74, outside BAR 2 of 0x1000 bytes"),
+    ("stride: 16", "stride: 2", "2 bytes are less than the 4 of an element"),
+    ("stride: 16", "stride: 6", "elements 6 bytes apart are misaligned"),
+    ("stride: 16", "stride: 4", "BETWEEN at 0x104 overlaps SLOT_1 (0x104 to 0x107)"),
+    ("name: BETWEEN", "name: SLOT_1", "SLOT_1 becomes GAPS_SLOT_1 in C"),
+    ("STATUS.RECEIVED", "SLOT.LEVEL", 'unknown REGISTER.FIELD "SLOT.LEVEL"'),
+]
+
+
+def test_the_header_has_arrays(tmp_path: Path) -> None:
+    """It is valid C11 and C++11 without warnings."""
+    (tmp_path / "gaps.h").write_text(header(CARD))
+    checks = [f'_Static_assert({name} == {value}, "");' for name, value in FIGURES.items()]
+    lines = ["#ifdef __cplusplus", "#define _Static_assert static_assert", "#endif"]
+    text = "\n".join(['#include "gaps.h"', *lines, *checks, ""])
+    for suffix, compiler in (("c", ["gcc", "-std=c11"]), ("cc", ["g++", "-std=c++11"])):
+        (tmp_path / f"gaps.{suffix}").write_text(text)
+        strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+        subprocess.run([*compiler, *strict, tmp_path / f"gaps.{suffix}"], check=True)
+
+
+def test_the_table_has_each_element() -> None:
+    """Indexes are in order of the addresses; of a pair, the one that is loaded is first."""
+    text = table(CARD)
+    places = [text.index(f"\tGAPS_INDEX_{name},") for name in INDEXES]
+    assert places == sorted(places)
+    assert text.count(".side = REGISTER_LOADED") == text.count(".side = REGISTER_STORED") == 1
+
+
+def test_nothing_is_lost_in_systemrdl(tmp_path: Path) -> None:
+    """Arrays stay arrays, and YAML has the same card again.
+
+    An array with another register between its elements becomes single registers.
+    """
+    assert specification.parse("gaps.yaml", yaml_text(CARD).encode()) == CARD
+    apart = specification.parse("gaps.yaml", GAPS.replace("0x104", "0x140").encode())
+    for card, kept in ((CARD, False), (apart, True)):
+        (tmp_path / "gaps.rdl").write_text(rdl(card))
+        again = load_rdl(tmp_path / "gaps.rdl")
+        places = [
+            [(one.name, one.offset, one.fields, one.access) for one in each.all_registers]
+            for each in (again, card)
+        ]
+        assert places[0] == places[1]
+        assert again.capabilities == card.capabilities
+        assert any(one.count == 4 for one in again.registers) == kept
+
+
+def test_the_manuals_show_arrays_and_pairs() -> None:
+    page = reference_manual(CARD).replace("\u00d7", "x")
+    assert "<code>0x100</code> + <code>0x10</code> x i" in page
+    assert 'At this address, <a href="#TRANSMIT">TRANSMIT</a> is written.' in page
+    assert 'At this address, <a href="#RECEIVE">RECEIVE</a> is read.' in page
+    assert "gaps_registers.h" in programmers_manual(CARD)
+
+
+def test_an_access_belongs_to_one_side() -> None:
+    """A load at the shared address is one of RECEIVE, and a store is one of TRANSMIT."""
+    places = Places(CARD)
+    for stored, name in ((False, "RECEIVE"), (True, "TRANSMIT")):
+        [part] = places.parts(0, 0, 1, 7, stored=stored)
+        assert part.register.name == name
+    [part] = places.parts(2, 0x120, 4, 7, stored=True)
+    assert part.register.name == "SLOT_2"
+
+
+@pytest.mark.parametrize(("old", "new", "reason"), MISTAKES)
+def test_mistakes_are_named(old: str, new: str, reason: str) -> None:
+    assert GAPS.count(old) == 1
+    with pytest.raises(UserError) as caught:
+        specification.parse("x.yaml", GAPS.replace(old, new).encode())
+    assert reason in str(caught.value)
+
+
+def test_an_interrupt_may_belong_to_an_element() -> None:
+    text = GAPS.replace('bits: "9:8"', "bits: 9").replace("value: 2,", "value: 1,")
+    text = text.replace("STATUS.RECEIVED", "SLOT_3.MODE")
+    card = specification.parse("x.yaml", text.encode())
+    assert ".status_register = GAPS_INDEX_SLOT_3," in table(card)
+
+
+def test_arrays_are_limited_together() -> None:
+    """The message comes at once, though each array by itself is allowed."""
+    text = GAPS
+    for name in ("A", "B"):
+        text = text.replace(
+            "interrupts:",
+            f"  - {{name: {name}, bar: 2, offset: 0x200, width: 8, access: rw, count: 4096,"
+            " description: Many.}\ninterrupts:",
+        )
+    with pytest.raises(UserError, match="8,201 registers with all elements: 4096 at most"):
+        specification.parse("x.yaml", text.encode())

@@ -8,6 +8,7 @@ somebody leaves behind, by a crash, means nothing.
 import os
 import socket
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -49,6 +50,14 @@ class Holder:
     def is_here(self) -> bool:
         """Return whether the VM was started on this host."""
         return self.host == socket.gethostname()
+
+
+def is_elsewhere(team: Team) -> bool:
+    """Return whether the team's VM runs on another host, where no socket and no signal reaches."""
+    with suppress(FileNotFoundError):  # a damaged clone
+        who = of(team)
+        return who is not None and not who.is_here
+    return False
 
 
 def me() -> str:

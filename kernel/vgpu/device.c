@@ -131,12 +131,18 @@ static u32 peek(struct vpcib_card *card, u32 bar, u32 offset, u64 *value)
 	struct vgpu *device = vgpu_of(card);
 	const struct card_table *table = device->registers.table;
 	struct register_access access = registers_access(table, bar, offset, 1);
+	const struct card_register *reg;
 	struct register_part part;
+	u32 bytes;
 
-	if (!registers_next(&access, &part) || part.shift)
+	if (!registers_next(&access, &part))
 		return 0;
-	*value = vgpu_get(device, part.index) & table->registers[part.index].readable;
-	return table->registers[part.index].bytes;
+	reg = &table->registers[part.index];
+	bytes = reg->bytes == 8 && reg->offset % 8 ? 4 : reg->bytes;
+	if (part.shift % (8 * (s32)bytes))
+		return 0;
+	*value = (vgpu_get(device, part.index) & reg->readable) >> -part.shift;
+	return bytes;
 }
 
 /* Calls work() if it is due, in one place at a time. */

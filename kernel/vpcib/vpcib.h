@@ -48,8 +48,9 @@ struct vpcib_bar {
  * @load: reads 1 to 8 bytes of a register BAR.  Called under the card's lock, in any context.
  * @store: writes to a register BAR.  Called in the same context as @load.
  * @peek: like a load of the register that begins at @offset, but without side effects.
- *   Returns the register's size in bytes, or 0 if no register begins there.  Called in the same
- *   context as @load.
+ *   Returns the register's size in bytes, or 0 if no register begins there.  A register of 8
+ *   bytes whose offset is no multiple of 8 counts as two of 4 bytes.  Called in the same context
+ *   as @load.
  * @reset: sets the registers to their power-on values.  Called in the same context as @load.  May
  *   be NULL.
  * @spun: called after an access by the kernel where it can't be preempted, without the card's lock.

@@ -23,8 +23,11 @@ BITS_MAX = 64
 REGISTERS_MAX = 4096
 """Most registers of a card, where each element of an array counts."""
 
+NAME_MAX = 63
+"""Most letters of a name, also of an element's."""
+
 CardName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
-Name = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,62}$")]
+Name = Annotated[str, Field(pattern=rf"^[A-Z][A-Z0-9_]{{0,{NAME_MAX - 1}}}$")]
 SourceName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
 Word = Annotated[int, Field(ge=0, lt=2**16)]
@@ -205,7 +208,8 @@ class Register(Section):
     bar: Annotated[int, Field(ge=0, le=5)]
     """Number of its BAR."""
     offset: Annotated[int, Field(ge=0, lt=2**40)]
-    """Bytes from the start of the BAR, a multiple of its size; of 4 if it has 64 bits."""
+    """Bytes from the start of the BAR, a multiple of its size; of 4 if it has 64 bits.  No register
+    is in two pages of 4096 bytes."""
     width: Literal[8, 16, 32, 64]
     """Its size in bits."""
     kind: Literal["plain", "doorbell", "port"] = "plain"

@@ -281,6 +281,22 @@ void vpcib_dma_end(struct vpcib_card *card, u64 address)
 }
 EXPORT_SYMBOL_GPL(vpcib_dma_end);
 
+void vpcib_dma_end_all(struct vpcib_card *card)
+{
+	unsigned long flags;
+	u32 i;
+
+	raw_spin_lock_irqsave(&card->dma_lock, flags);
+	for (i = 0; i < TRANSFERS_MOST; i++) {
+		if (card->begun[i].bytes)
+			note(card, VPCIB_DMA_ENDED, card->begun[i].address,
+			     card->begun[i].bytes);
+		card->begun[i].bytes = 0;
+	}
+	raw_spin_unlock_irqrestore(&card->dma_lock, flags);
+}
+EXPORT_SYMBOL_GPL(vpcib_dma_end_all);
+
 static int transfer(struct vpcib_card *card, u64 address, void *buffer, size_t bytes,
 		    bool to_driver)
 {

@@ -43,6 +43,10 @@ struct vpcib_bar {
  * @msix_bar: number of the BAR with the MSI-X table and the pending bits
  * @msix_table: offset of the table in that BAR, a multiple of 8
  * @msix_pending: offset of the pending bits there
+ * @has_pm: whether it has D3hot, by the capability of power management
+ * @keeps_registers: whether it keeps its registers in D3hot
+ * @is_express: whether it has the capability of PCI Express
+ * @has_flr: whether that one has the function-level reset
  * @state_bytes: size of the card's own state, which is zero at first
  * @start: called before the card is on the bus; may sleep; returns 0 or a negative errno
  * @load: reads 1 to 8 bytes of a register BAR.  Called under the card's lock, in any context.
@@ -69,6 +73,10 @@ struct vpcib_kind {
 	u8 msix_bar;
 	u32 msix_table;
 	u32 msix_pending;
+	bool has_pm;
+	bool keeps_registers;
+	bool is_express;
+	bool has_flr;
 	struct vpcib_bar bars[VPCIB_BARS];
 	size_t state_bytes;
 	int (*start)(struct vpcib_card *card);
@@ -172,6 +180,9 @@ void vpcib_dma_begin(struct vpcib_card *card, u64 address, size_t bytes, bool re
 
 /* vpcib_dma_end - record that the transfer has ended; @address as for vpcib_dma_begin */
 void vpcib_dma_end(struct vpcib_card *card, u64 address);
+
+/* vpcib_dma_end_all - record that all transfers have ended, since the card is reset */
+void vpcib_dma_end_all(struct vpcib_card *card);
 
 /**
  * vpcib_mistake - report that the driver has broken a rule of the card

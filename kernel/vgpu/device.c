@@ -170,7 +170,8 @@ static void spun(struct vpcib_card *card)
 	struct vgpu *device = vgpu_of(card);
 	u64 due = atomic64_read(&device->due);
 
-	if (card_behaviour.never_sleeps && due && ktime_get_ns() - due > PATIENCE_NS)
+	if (card_behaviour.never_sleeps && due && ktime_get_ns() - due > PATIENCE_NS &&
+	    !vpcib_stalls(card))
 		work_once(device);
 }
 

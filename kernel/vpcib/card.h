@@ -48,6 +48,7 @@ struct vpcib_card {
 	u32 slot;
 	raw_spinlock_t lock;
 	bool gone; /* pulled out */
+	u64 stalled_until; /* a fault: the card does not work before this time, in ns */
 	bool silent; /* a fault: the present access is not answered */
 	u8 config[CONFIG_BYTES];
 	u32 msix; /* offset of the MSI-X capability; 0: none */

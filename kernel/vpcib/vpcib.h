@@ -196,10 +196,16 @@ void vpcib_dma_end_all(struct vpcib_card *card);
 __printf(2, 3) void vpcib_mistake(struct vpcib_card *card, const char *format, ...);
 
 /*
- * With the parameter "races", imitates a busy card by a sleep of random length.  The length depends
+ * Sleeps while the card stalls.  With the parameter "races", imitates a busy card by a sleep of random length.  The length depends
  * on the seed.
  */
 void vpcib_dawdle(struct vpcib_card *card);
+
+/*
+ * Returns whether the card must not begin a piece of work now, by a fault that was asked for.
+ * Called once for each piece, and again while it stalls.  Context: any.
+ */
+bool vpcib_stalls(struct vpcib_card *card);
 
 /* Returns the pages of a memory BAR, and stores their number in `pages`. */
 struct page **vpcib_memory(struct vpcib_card *card, u32 bar, u32 *pages);

@@ -41,10 +41,11 @@ static void step(double (*to)[SIDE][SIDE], double (*from)[SIDE][SIDE])
 			for (z = 1; z < SIDE - 1; z++)
 				to[x][y][z] =
 					from[x][y][z] +
-					SPREADS * (from[x - 1][y][z] + from[x + 1][y][z] +
-						   from[x][y - 1][z] + from[x][y + 1][z] +
-						   from[x][y][z - 1] + from[x][y][z + 1] -
-						   6 * from[x][y][z]);
+					SPREADS *
+						(from[x - 1][y][z] + from[x + 1][y][z] +
+						 from[x][y - 1][z] + from[x][y + 1][z] +
+						 from[x][y][z - 1] + from[x][y][z + 1] -
+						 6 * from[x][y][z]);
 }
 
 int main(int argc, char **argv)

@@ -45,8 +45,8 @@ ReturnToService=2
 SlurmdTimeout=10
 KillWait=2
 MpiDefault=none
-NodeName=n1 NodeAddr=127.0.0.1 NodeHostname={host} Port={ports[1]} CPUs=1
-NodeName=n2 NodeAddr=127.0.0.1 NodeHostname={host} Port={ports[2]} CPUs=1
+NodeName=n1 NodeAddr=127.0.0.1 NodeHostname={host} Port={ports[1]} CPUs=1 RealMemory=1000
+NodeName=n2 NodeAddr=127.0.0.1 NodeHostname={host} Port={ports[2]} CPUs=1 RealMemory=1000
 PartitionName=all Nodes=n1,n2 Default=YES State=UP
 """
 
@@ -83,12 +83,16 @@ class Slurm:
         self._start(node, "-D", "-N", node, program="slurmd")
         _wait(lambda: "idle" in self.ask("sinfo", "-h", "-n", node, "-o", "%t").split(), node)
 
-    def lose(self, node: str) -> None:
-        """Kill a node with everything that runs on it."""
+    def lose(self, node: str, spared: tuple[str, ...] = ()) -> None:
+        """Kill a node with everything that runs on it, but for programs whose names begin so."""
         daemon = self._daemons.pop(node)
         daemon.kill()
         daemon.wait()
-        self._kill(node)
+        self._kill(node, spared)
+
+    def stop_node(self, node: str, number: signal.Signals = signal.SIGSTOP) -> None:
+        """Let a node stand still, or go on by SIGCONT."""
+        self._daemons[node].send_signal(number)
 
     def ask(self, *words: str) -> str:
         """Return what one of Slurm's commands prints."""
@@ -115,8 +119,8 @@ class Slurm:
                 daemon.wait()
         self._kill()
 
-    def _kill(self, node: str = "") -> None:
-        """Kill the processes of jobs: those of one node, or all."""
+    def _kill(self, node: str = "", spared: tuple[str, ...] = ()) -> None:
+        """Kill the processes of jobs: those of one node, or all, but for some programs."""
         of_node = {f"SLURMD_NODENAME={node}".encode()}
         log = str(self.folder / f"{node}.log")
         mine = f"SLURM_CONF={self.folder / 'slurm.conf'}".encode()
@@ -124,6 +128,8 @@ class Slurm:
             with suppress(OSError):
                 marks = set((process / "environ").read_bytes().split(b"\0"))
                 opened = {str(file.readlink()) for file in (process / "fd").iterdir()}
+                if (process / "comm").read_text().startswith(spared):
+                    continue
                 if mine in marks and (not node or of_node & marks or log in opened):
                     os.kill(int(process.name), signal.SIGKILL)
 

@@ -73,6 +73,7 @@ void vgpu_reset(struct vgpu *device)
 {
 	registers_reset(&device->registers);
 	device->asserted = 0;
+	vpcib_dma_end_all(device->card);
 	if (card_behaviour.reset)
 		card_behaviour.reset(device);
 }
@@ -175,7 +176,8 @@ static void spun(struct vpcib_card *card)
 	struct vgpu *device = vgpu_of(card);
 	u64 due = atomic64_read(&device->due);
 
-	if (card_behaviour.never_sleeps && due && ktime_get_ns() - due > PATIENCE_NS)
+	if (card_behaviour.never_sleeps && due && ktime_get_ns() - due > PATIENCE_NS &&
+	    !vpcib_stalls(card))
 		work_once(device);
 }
 
@@ -279,6 +281,10 @@ static void describe(const struct card_table *table)
 	kind.msix_bar = table->msix_bar;
 	kind.msix_table = table->msix_table;
 	kind.msix_pending = table->msix_pending;
+	kind.has_pm = table->has_pm;
+	kind.keeps_registers = table->no_soft_reset;
+	kind.is_express = table->is_express;
+	kind.has_flr = table->has_flr;
 	for (i = 0; i < table->nr_bars; i++)
 		kind.bars[table->bars[i].number] = (struct vpcib_bar){
 			.bytes = table->bars[i].bytes,

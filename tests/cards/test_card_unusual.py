@@ -46,6 +46,8 @@ MISTAKES = [
     ("table: 0x800", "table: 0xfe0", "table ends at 0x1010, outside BAR 2 of 0x1000 bytes"),
     ("pending: 0x880", "pending: 0x828", "the pending bits overlap the table"),
     ("pending: 0x880", "pending: 0x10", "pending (0x10 to 0x17) overlaps STATUS"),
+    ("  msix:", "  pm: {no_soft_reset: 1}\n  msix:", "no_soft_reset: 1: Input should be a valid"),
+    ("  msix:", "  express: {frl: true}\n  msix:", 'unknown key "frl": did you mean "flr"?'),
     ("    count: 4\n", "", "without a count there is no stride: add count"),
     ("count: 4", "count: 0", "count: 0: Input should be greater than or equal to 1"),
     ("count: 4", "count: 1000", "SLOT ends at 0x3f74, outside BAR 2 of 0x1000 bytes"),
@@ -83,7 +85,9 @@ def test_nothing_is_lost_in_systemrdl(tmp_path: Path) -> None:
     An array with another register between its elements becomes single registers.
     """
     assert specification.parse("gaps.yaml", yaml_text(CARD).encode()) == CARD
-    apart = specification.parse("gaps.yaml", GAPS.replace("0x104", "0x140").encode())
+    powered = GAPS.replace("capabilities:", "capabilities:\n  pm: {}\n  express: {flr: false}")
+    apart = specification.parse("gaps.yaml", powered.replace("0x104", "0x140").encode())
+    assert specification.parse("gaps.yaml", yaml_text(apart).encode()) == apart
     for card, kept in ((CARD, False), (apart, True)):
         (tmp_path / "gaps.rdl").write_text(rdl(card))
         again = load_rdl(tmp_path / "gaps.rdl")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The shared drive: versions made from a folder, which a VM has from its next boot on."""
+"""The shared drive: versions made from a folder, which a VM has from its next start on."""
 
 import json
 import os
@@ -7,13 +7,14 @@ import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import lab_images
 import lab_linux
 import pytest
 from lab_class import Class
 
-from understudy_devices.lab import disk_use, drive, drive_users, ext4, locks, state_file
+from understudy_devices.lab import disk_use, drive, drive_users, ext4, holder, locks, state_file
 from understudy_devices.lab.hardware import Hardware
 from understudy_devices.lab.settings import Settings
 
@@ -58,7 +59,7 @@ def test_a_drive_is_made_from_a_folder(lab: Class, tmp_path: Path) -> None:
     if not os.geteuid():
         os.chown(place / "version", 1000, 100_000)
     assert "os822: version 1, " in (words := lab.do("drive", str(place)))
-    assert words.endswith(" MB, for VMs that boot from now on\n")
+    assert words.endswith(" MB, for VMs that are started from now on\n")
     lab.do("drive", str(software(tmp_path / "more")))
     first, second = drive.all_of(lab.team().lab)
     assert first.seal.sha256 == second.seal.sha256
@@ -98,7 +99,7 @@ def test_a_version_is_chosen_and_removed(lab: Class, tmp_path: Path) -> None:
     assert use.total_bytes > sum(use.drive_bytes.values()) > 0
     assert "shared drive, version 3: " in lab.do("disk")
     assert "drives/2: unchanged" in lab.do("check")
-    assert "version 1 is the one that VMs boot with" in lab.refuses("drive", "--drop", "1")
+    assert "version 1 is the one that VMs start with" in lab.refuses("drive", "--drop", "1")
     with locks.image(lab.labs / "os822/drives/2/drive.img"):
         assert "drive.img: a QEMU has it open" in lab.refuses("drive", "--drop", "2")
     assert "version 2 is removed" in lab.do("drive", "--drop", "2")
@@ -128,13 +129,17 @@ def test_what_is_refused(lab: Class, tmp_path: Path, monkeypatch: pytest.MonkeyP
         patch.setattr(drive, "BYTES_MAX", 2**20)
         assert "18 MB; a drive may have 1" in lab.refuses("drive", str(place))
     with monkeypatch.context() as patch:
-        patch.setattr(drive, "ROOM_BYTES", -(2**62))
-        assert "a drive may" not in lab.refuses("drive", str(place))
+        full = SimpleNamespace(f_bavail=1, f_frsize=2**20)
+        patch.setattr(os, "statvfs", lambda _: full)
+        (place / "large").write_bytes(bytes(2**20))
+        line = lab.refuses("drive", str(place))
+        assert "are needed for a while, and the disk has 1.0 MB: make room there" in line
+        (place / "large").unlink()
     with monkeypatch.context() as patch:
         patch.setattr(ext4, "_path", lambda _: None)
         line = lab.refuses("drive", str(place))
         assert "no mke2fs here: apt-get install -y --no-install-recommends e2fsprogs" in line
-    for words in (("--use", "x"), ("--use", "-1"), ("--use", "²")):
+    for words in (("--use", "x"), ("--use", "-1"), ("--use", "²"), ("--use", "1" * 5000)):
         assert "is no version; write its number, or none" in lab.refuses("drive", *words)
     assert "give only one of them" in lab.refuses("drive", "--use", "1", "--drop", "2")
     assert 'version "1"' in lab.refuses("drive", "--drop", "1")
@@ -158,6 +163,73 @@ def test_a_folder_that_changes_meanwhile(
     assert drive.current(lab.team().lab) is None
 
 
+def test_a_folder_that_is_put_back(
+    lab: Class, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its time stamps say nothing of the change."""
+    place, write = software(tmp_path), ext4.write
+
+    def changing(*arguments: object, **more: object) -> None:
+        write(*arguments, **more)  # type: ignore[arg-type]
+        (place / "version").write_text("2\n")
+        os.utime(place / "version", (SECONDS, SECONDS))
+
+    monkeypatch.setattr(ext4, "write", changing)
+    assert "changed while it was read: give the command again" in lab.refuses("drive", str(place))
+
+
+def test_two_vms_read_one_drive(lab: Class, tmp_path: Path) -> None:
+    """Neither may write it, also if root started them."""
+    lab.do("drive", str(software(tmp_path)))
+    (made,) = drive.all_of(lab.team().lab)
+    for name in ("team01", "team02"):
+        lab.start(name)
+    for name in ("team01", "team02"):
+        who = holder.of(lab.team(name))
+        assert who
+        opened = [
+            Path(f"/proc/{who.pid}/fdinfo/{each.name}").read_text()
+            for each in Path(f"/proc/{who.pid}/fd").iterdir()
+            if each.resolve() == made.image.resolve()
+        ]
+        assert opened
+        for text in opened:
+            flags = dict(line.split(":") for line in text.splitlines() if "lock" not in line)
+            assert int(flags["flags"], 8) & os.O_ACCMODE == os.O_RDONLY
+    lab.do("drive", "--use", "none")
+    (lab.team().folder / "running.json").unlink()
+    for name in ("team01", "team02"):
+        assert "has version 1 until" in lab.refuses("drive", "--drop", "1") or name == "team01"
+        ends(lab, name)
+    lab.do("drive", "--drop", "1")
+
+
+def test_what_a_team_does_to_its_folder_stops_no_drive(lab: Class, tmp_path: Path) -> None:
+    """A pipe in the place of a disk, a disk that nobody may read, and wrong state files."""
+    lab.do("drive", str(software(tmp_path)))
+    lab.do("drive", "--use", "none")
+    folder = lab.team().folder
+    (folder / "memory.json").write_text("[]")
+    (folder / "disk.qcow2").unlink()
+    os.mkfifo(folder / "disk.qcow2")
+    assert "1 " in lab.do("drive")
+    assert "not a file" in lab.start(code=1)
+    (folder / "disk.qcow2").unlink()
+    (folder / "disk.qcow2").symlink_to("disk.qcow2")
+    lab.do("drive", "--drop", "1")
+
+
+def test_a_damaged_version_can_be_removed(lab: Class, tmp_path: Path) -> None:
+    lab.do("drive", str(software(tmp_path)))
+    (made,) = drive.all_of(lab.team().lab)
+    lab.do("drive", "--use", "none")
+    (made.folder / "manifest.json").write_text("{}")
+    assert "manifest.json: damaged" in lab.lab("check").stderr
+    lab.do("drive", "--drop", "1")
+    assert not made.folder.exists()
+    assert "bases/1: unchanged" in lab.do("check")
+
+
 def test_a_drive_that_changed_is_not_started(lab: Class, tmp_path: Path) -> None:
     lab.do("drive", str(software(tmp_path)))
     (made,) = drive.all_of(lab.team().lab)
@@ -169,7 +241,7 @@ def test_a_drive_that_changed_is_not_started(lab: Class, tmp_path: Path) -> None
     lab.do("stop", "team01", "--now")
     with made.image.open("r+b") as file:
         file.write(b"?")
-    assert "changed since it was sealed" in lab.refuses("check")
+    assert "changed since it was sealed" in lab.lab("check").stderr
     assert "understudy lab check os822 compares each byte" in lab.start(code=1)
     (made.folder / "manifest.json").write_text("{}")
     assert "manifest.json: damaged" in lab.start(code=1)
@@ -190,7 +262,7 @@ def ends(lab: Class, team: str = "team01") -> None:
 
 
 @pytest.mark.slow
-def test_a_vm_keeps_its_version_until_it_boots(tmp_path: Path) -> None:
+def test_a_vm_keeps_its_version_until_its_next_start(tmp_path: Path) -> None:
     """Also suspended, and after a first start from a machine that was booted once for all."""
     lab = Class(tmp_path)
     try:

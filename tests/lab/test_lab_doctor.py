@@ -30,7 +30,7 @@ def test_a_wrong_clock_is_noticed(tmp_path: Path) -> None:
         assert clock["source"] in ("tsc", "hpet", "acpi_pm", "refined-jiffies")
         assert clock["offset_ms"] < -1e9
         assert clock["advice"]
-        assert content["not_measured"] == {"team02": "it does not run"}
+        assert content["not_measured"] == {"team02": "it does not run here"}
         lab.do("stop", "team01", "--suspend")
         lab.start()
         content = json.loads(lab.lab("doctor", "--seconds", "0", "--json").stdout)

@@ -157,6 +157,22 @@ def test_a_program_that_the_lab_does_not_know_is_noticed(lab: Class) -> None:
     assert state(lab) == "off"
 
 
+def test_a_vm_on_another_host_is_asked_nothing(lab: Class) -> None:
+    lab.start()
+    file = lab.team().folder / holder.FILE
+    content = file.read_text()
+    record = {**json.loads(content), "host": "blade30", "node": "n7", "job": "12"}
+    file.write_text(json.dumps(record))
+    assert f"team01 runs already: {holder.me()} on n7 since" in lab.start(code=1)
+    line = lab.refuses("stop", "team01", "--now")
+    assert f"team01 runs elsewhere: {holder.me()} on n7 since" in line
+    assert "; srun --jobid=12 --overlap understudy lab stop os822 team01" in line
+    assert "team01 runs, by" in lab.refuses("reset", "team01")
+    assert len(lab.qemus()) == 1
+    file.write_text(content)
+    lab.do("stop", "team01", "--now")
+
+
 def test_a_socket_that_one_may_not_use_is_no_vm_that_is_off(
     lab: Class, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,8 @@ SECTIONS: dict[str, type[model.Section]] = {
     "capabilities": model.Capabilities,
     "msi": model.Msi,
     "msix": model.Msix,
+    "pm": model.Pm,
+    "express": model.Express,
     "bars": model.Bar,
     "registers": model.Register,
     "fields": model.RegisterField,

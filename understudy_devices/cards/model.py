@@ -114,6 +114,20 @@ class Msix(Section):
     """Bytes from the start of the BAR to the pending bits, a multiple of 8; they take 8 bytes."""
 
 
+class Pm(Section):
+    """The power management capability: the card has D0 and D3hot."""
+
+    no_soft_reset: bool = False
+    """Whether the registers keep their values in D3hot; if not, waking resets the card."""
+
+
+class Express(Section):
+    """The PCI Express capability, of an endpoint in the root complex."""
+
+    flr: bool = True
+    """Whether a driver can reset the card by it (function-level reset)."""
+
+
 class Capabilities(Section):
     """The list of capabilities in config space."""
 
@@ -121,6 +135,10 @@ class Capabilities(Section):
     """Message-signalled interrupts; without them the card has INTA."""
     msix: Msix | None = None
     """Interrupts with an address and a mask each; a driver takes these or MSI."""
+    pm: Pm | None = None
+    """Power management; without it the card is always awake."""
+    express: Express | None = None
+    """PCI Express; without it the card is one of PCI."""
 
     @property
     def vectors(self) -> int:

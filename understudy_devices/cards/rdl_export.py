@@ -32,6 +32,10 @@ def _of_card(card: Card) -> Lines:
         yield f"pci_msix_bar = {card.capabilities.msix.bar};"
         yield f"pci_msix_table = {card.capabilities.msix.table:#x};"
         yield f"pci_msix_pending = {card.capabilities.msix.pending:#x};"
+    if card.capabilities.pm:
+        yield f"pci_pm_no_soft_reset = {int(card.capabilities.pm.no_soft_reset)};"
+    if card.capabilities.express:
+        yield f"pci_express_flr = {int(card.capabilities.express.flr)};"
     yield from _list("pci_interrupts", "card_interrupt", card.interrupts)
     yield from _list("pci_buffers", "card_buffer", card.buffers)
     yield from _list("pci_rings", "card_ring", card.rings)

@@ -124,6 +124,9 @@ class _Reader:
                 if (place := self._own(self._top, f"pci_msix_{key}")) is not None:
                     msix[key] = place
             capabilities["msix"] = msix
+        for name, key in (("pm", "no_soft_reset"), ("express", "flr")):
+            if (value := self._own(self._top, f"pci_{name}_{key}")) is not None:
+                capabilities[name] = {key: bool(value)}
         return capabilities
 
     def _bar(self, window: AddressableNode) -> dict[str, Any]:

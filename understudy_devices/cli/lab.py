@@ -14,6 +14,7 @@ from rich.table import Table
 from understudy_devices.base import scratch, sizes
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.plain import one_line, plain
+from understudy_devices.cli.cluster import with_job
 from understudy_devices.cli.lab_booted import boot_once
 from understudy_devices.cli.lab_changes import CHANGES
 from understudy_devices.cli.lab_doctor import doctor_command
@@ -30,6 +31,7 @@ from understudy_devices.cli.lab_options import (
 )
 from understudy_devices.cli.lab_plug import plug_command
 from understudy_devices.cli.lab_submissions import submissions_command
+from understudy_devices.engine.cluster import Request
 from understudy_devices.lab import settings as limits
 from understudy_devices.lab import status as statuses
 from understudy_devices.lab import store, students
@@ -118,8 +120,9 @@ def create(
 @command.command(epilog="Example: understudy lab start os822 team07")
 @NAME
 @TEAM
+@with_job
 @FOLDER
-def start(name: str, team: str, labs: Path) -> None:
+def start(name: str, team: str, labs: Path, cluster: Request | None) -> None:
     """Start a team's VM: resume it if it is suspended, or boot it.
 
     The VM goes on when this command ends.
@@ -129,6 +132,11 @@ def start(name: str, team: str, labs: Path) -> None:
 
     lab = store.read(labs, name)
     chosen = lab.team(team)
+    if cluster:
+        from understudy_devices.lab import placed
+
+        click.echo(f"{team}: {placed.start(chosen, cluster)}", err=True)
+        return
     started = start.start(chosen, Hardware(lab.settings, accelerator.best()))
     if started.note:
         click.echo(plain(f"note: {started.note}"), err=True)
@@ -190,7 +198,7 @@ def status(name: str, labs: Path, as_json: bool) -> None:
     for each in every:
         who = each.holder
         since = f"{datetime.fromtimestamp(who.since):%m-%d %H:%M}" if who else ""
-        by, on = (who.user, who.host) if who else ("", "")
+        by, on = (who.user, who.place) if who else ("", "")
         table.add_row(each.team, each.state, by, on, since, f"{each.team_bytes / 1e6:,.1f}")
     Console(highlight=False).print(table)
     if mode:
@@ -260,9 +268,6 @@ def check(name: str, labs: Path) -> None:
     from understudy_devices.lab import booted, drive
 
     lab = store.read(labs, name)
-    for version in drive.all_of(lab):
-        version.check_fully()
-        click.echo(f"{version.folder}: unchanged, {megabytes(version.disk_bytes)}")
     for base in lab.bases():
         base.check_fully()
         size = sum(seal.size for seal in base.seals.values())
@@ -270,6 +275,9 @@ def check(name: str, labs: Path) -> None:
             machine.check_fully()
             size += machine.disk_bytes
         click.echo(f"{base.folder}: unchanged, {megabytes(size)}")
+    for version in drive.all_of(lab):
+        version.check_fully()
+        click.echo(f"{version.folder}: unchanged, {megabytes(version.disk_bytes)}")
 
 
 @command.command("disk", epilog="Example: understudy lab disk os822")

@@ -17,13 +17,14 @@ from understudy_devices.lab.store import Lab
 
 SCHEMA = "understudy.lab-drive-list/1"
 WITHOUT = "none"
+DIGITS = 10
 
 
 @click.command("drive", epilog="Example: understudy lab drive os822 software")
 @NAME
 @click.argument("source", metavar="[FOLDER]", type=FILE, required=False)
 @click.option(
-    "--use", metavar=f"VERSION|{WITHOUT}", help="VMs have this version from their next boot on."
+    "--use", metavar=f"VERSION|{WITHOUT}", help="VMs started from now on have this version."
 )
 @click.option("--drop", type=click.IntRange(1), metavar="VERSION", help="Remove this version.")
 @FOLDER
@@ -31,7 +32,7 @@ WITHOUT = "none"
 def drive_command(
     name: str, source: Path | None, use: str | None, drop: int | None, labs: Path, as_json: bool
 ) -> None:
-    """Make a read-only drive from FOLDER, a new version, which VMs have from their next boot on.
+    """Make a read-only drive from FOLDER, a new version, for VMs that are started from now on.
 
     Without FOLDER, list the versions, and who has which.  A VM that runs or is suspended keeps its
     version.
@@ -57,7 +58,7 @@ def drive_command(
 def _version(text: str) -> int:
     if text == WITHOUT:
         return drive.NONE
-    if not (text.isascii() and text.isdigit()):
+    if not (text.isascii() and text.isdigit() and len(text) < DIGITS):
         raise UserError(f"--use: {text} is no version; write its number, or {WITHOUT}")
     return int(text)
 
@@ -67,7 +68,7 @@ def _when(lab: Lab) -> str:
     again = (
         f"; {lab.words('boot-once')} once more" if drive_users.is_booted_with_another(lab) else ""
     )
-    return f", for VMs that boot from now on{again}"
+    return f", for VMs that are started from now on{again}"
 
 
 def _list(lab: Lab, as_json: bool) -> None:

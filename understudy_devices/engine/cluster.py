@@ -167,14 +167,19 @@ class Measured:
     seconds: float = 0.0
 
 
-def check_installed() -> None:
-    """Raise a UserError that says what is missing on this machine."""
+def check_slurm() -> None:
+    """Raise a UserError if this machine cannot submit jobs."""
     for program in ("sbatch", "squeue", "scancel", "srun"):
         if not shutil.which(program):
             raise UserError(
                 f"--on-cluster: no {program} here; run this on a node from which Slurm accepts "
                 "jobs, or leave --on-cluster out"
             )
+
+
+def check_installed() -> None:
+    """Raise a UserError that says what is missing on this machine."""
+    check_slurm()
     try:
         import submitit  # noqa: F401 - needed only here
     except ImportError:
@@ -392,21 +397,26 @@ def _submit(cluster: Cluster, round: str, version: str, tasks: Sequence[Task]) -
     folder = str(cluster.folder)
     try:
         # The message below says what sbatch says.
-        with writing(cluster.folder), redirect_stderr(StringIO()), _own_tmpdir_hidden():
+        with writing(cluster.folder), redirect_stderr(StringIO()), own_tmpdir_hidden():
             jobs = executor.map_array(
                 node.carry_out, [folder] * len(tasks), tasks, [version] * len(tasks)
             )
     except FailedJobError as error:
-        words = re.findall(r"^sbatch: (?:error: )?(.*)", str(error), re.MULTILINE)
-        why = plain(shortened(" ".join(words))) or "it says nothing"
-        raise UserError(
-            f"--on-cluster: sbatch refuses: {why}; sinfo and sacctmgr show what the cluster offers"
-        ) from None
+        raise refused(str(error)) from None
     return str(jobs[0].job_id).partition("_")[0]
 
 
+def refused(text: str) -> UserError:
+    """Return the error for a job that sbatch refuses with this text."""
+    words = re.findall(r"^sbatch: (?:error: )?(.*)", text, re.MULTILINE)
+    why = plain(shortened(" ".join(words))) or "it says nothing"
+    return UserError(
+        f"--on-cluster: sbatch refuses: {why}; sinfo and sacctmgr show what the cluster offers"
+    )
+
+
 @contextmanager
-def _own_tmpdir_hidden() -> Iterator[None]:
+def own_tmpdir_hidden() -> Iterator[None]:
     """Hide the command's folder for temporary files, which a task would inherit and nodes lack."""
     hidden = os.environ.pop("TMPDIR", None)
     try:

@@ -99,7 +99,7 @@ def _with_agent(team: Team) -> tuple[_Offset, str, str]:
         first_start.check(team)
         monitor = qemu_process.find(team)
         if not monitor:
-            raise RunFailed("it does not run")
+            raise RunFailed("it does not run here")
         with monitor:
             if not agent.is_there(monitor):
                 raise RunFailed("it has no agent")

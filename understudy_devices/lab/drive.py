@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The shared drive: a read-only file system, made from a folder, that all VMs of a lab have.
 
-    LABS/NAME/drive.json             which version VMs have from their next boot on
+    LABS/NAME/drive.json             which version VMs have that are started from now on
     LABS/NAME/drives/1/drive.img     the first version, an ext4 file system; 2, 3 ... are later ones
     LABS/NAME/drives/1/manifest.json its seal
 
-A version never changes.  A VM keeps the version with which it has booted, also while it is
-suspended; a machine that was booted once for all is resumed only with the version that it has.
+A version never changes.  A VM keeps the version with which it was started, also while it is
+suspended or boots again; a machine that was booted once for all is resumed only with the version
+that it has.
 """
 
 import os
@@ -87,14 +88,20 @@ def all_of(lab: Lab) -> list[Drive]:
 
 
 def current(lab: Lab) -> Drive | None:
-    """Return the version that VMs have from their next boot on; None if they have none."""
+    """Return the version that VMs have which are started now; None if they have none."""
+    version = current_version(lab)
+    return _read(lab.folder / DRIVES / str(version)) if version != NONE else None
+
+
+def current_version(lab: Lab) -> int:
+    """Return its number, or NONE."""
     path = lab.folder / CURRENT
     if not path.exists():
-        return None
+        return NONE
     version = state_file.required(path).get("version")
     if not isinstance(version, int):
         raise state_file.damaged(path)
-    return _read(lab.folder / DRIVES / str(version)) if version != NONE else None
+    return version
 
 
 def find(lab: Lab, identity: str) -> Drive | None:
@@ -108,20 +115,19 @@ def find(lab: Lab, identity: str) -> Drive | None:
 
 def numbered(lab: Lab, version: int) -> Drive:
     """Return a version; UserError if there is none of that number."""
-    if version not in _numbers(lab):
-        raise UserError(unknown("version", str(version), [str(each) for each in _numbers(lab)]))
-    return _read(lab.folder / DRIVES / str(version))
+    return _read(folder_of(lab, version))
 
 
 def use(lab: Lab, version: int) -> None:
-    """Let VMs have this version, or none, from their next boot on."""
-    if version != NONE:
-        numbered(lab, version)
-    state_file.write(lab.folder / CURRENT, {"version": version})
+    """Let VMs that are started from now on have this version, or none."""
+    with locks.folder(lab.folder, LOCK_SECONDS, shared=True, who=lab.name):  # no drop is under way
+        if version != NONE:
+            numbered(lab, version)
+        state_file.write(lab.folder / CURRENT, {"version": version})
 
 
 def make(lab: Lab, source: Path) -> Drive:
-    """Make a new version from a folder, and let VMs have it from their next boot on.
+    """Make a new version from a folder, and let VMs that are started from now on have it.
 
     In it, all files belong to root.  UserError if the folder has something else than files,
     folders and links, or something that this user may not read.
@@ -139,7 +145,7 @@ def make(lab: Lab, source: Path) -> Drive:
         scratch.folder(".drive.", drives) as folder,
     ):
         raw = folder / "raw"
-        ext4.write(source, raw, size, LABEL, max(0, epoch), shared=True)
+        ext4.write(source, raw, size, LABEL, max(1, epoch), shared=True)
         if _entries(lab, source) != entries:
             raise _changed(source)
         fresh = folder / str(max(_numbers(lab), default=0) + 1)
@@ -148,16 +154,24 @@ def make(lab: Lab, source: Path) -> Drive:
         seal = sealed.copy(raw, fresh / IMAGE)
         _write(Drive(fresh, one_line(source.resolve().name), time.time(), seal))
         final = drives / fresh.name
-        fresh.rename(final)
-        state_file.sync(drives)
-    use(lab, int(final.name))
+        with locks.folder(lab.folder, LOCK_SECONDS, shared=True, who=lab.name):
+            fresh.rename(final)
+            state_file.sync(drives)
+            use(lab, int(final.name))
     return _read(final)
 
 
-def remove(drive: Drive) -> None:
-    """Remove a version, which nobody may have."""
-    with scratch.folder(".gone.", drive.folder.parent) as folder:
-        drive.folder.rename(folder / "drive")
+def folder_of(lab: Lab, version: int) -> Path:
+    """Return the folder of a version; UserError if there is none of that number."""
+    if version not in _numbers(lab):
+        raise UserError(unknown("version", str(version), [str(each) for each in _numbers(lab)]))
+    return lab.folder / DRIVES / str(version)
+
+
+def remove(place: Path) -> None:
+    """Remove the folder of a version, which no VM may have."""
+    with scratch.folder(".gone.", place.parent) as folder:
+        place.rename(folder / "drive")
 
 
 @dataclass(frozen=True)
@@ -167,6 +181,7 @@ class _Entry:
     mode: int
     size: int
     mtime_ns: int
+    ctime_ns: int  # nobody can set it
     inode: int
 
 
@@ -184,7 +199,8 @@ def _entries(lab: Lab, source: Path) -> dict[str, _Entry]:
             raise _changed(source) from None
         if mistake := _mistake(path, now.st_mode):
             mistakes.append(f"{one_line(str(path))}: {mistake}")
-        entries[str(path)] = _Entry(now.st_mode, now.st_size, now.st_mtime_ns, now.st_ino)
+        times = (now.st_mtime_ns, now.st_ctime_ns)
+        entries[str(path)] = _Entry(now.st_mode, now.st_size, *times, now.st_ino)
     if mistakes:
         more = f" (and {len(mistakes) - 1} more)" if len(mistakes) > 1 else ""
         raise UserError(f"{min(mistakes)}{more}")

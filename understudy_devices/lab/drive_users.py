@@ -34,29 +34,30 @@ def is_booted_with_another(lab: Lab) -> bool:
 
 
 def drop(lab: Lab, version: int) -> None:
-    """Remove a version; RunFailed if a VM has it, or has it from its next boot on."""
+    """Remove a version, also a damaged one; RunFailed if a VM has it, or would have it."""
     with locks.folder(lab.folder, LOCK_SECONDS, who=lab.name):  # no start is under way
-        chosen = drive.numbered(lab, version)
-        if drive.current(lab) == chosen:
+        place = drive.folder_of(lab, version)
+        if drive.current_version(lab) == version:
             raise RunFailed(
-                f"version {version} is the one that VMs boot with: {lab.words('drive')} --use "
+                f"version {version} is the one that VMs start with: {lab.words('drive')} --use "
                 "chooses another one, or none"
             )
         for team in lab.teams():
             with owner.acting(team.folder):
-                if _identity(team) == chosen.identity:
+                if _identity(team).partition(" ")[0] == str(version):
                     raise RunFailed(
                         f"{team.name} has version {version} until its VM ends: "
                         f"{team.words('start')} if it is suspended, then {team.words('stop')}"
                     )
-        if locks.is_image_locked(chosen.image):
-            raise RunFailed(f"{chosen.image}: a QEMU has it open; try again when that has ended")
-        drive.remove(chosen)
+        image = place / drive.IMAGE
+        if image.exists() and locks.is_image_locked(image):
+            raise RunFailed(f"{image}: a QEMU has it open; try again when that has ended")
+        drive.remove(place)
 
 
 def _identity(team: Team) -> str:
     """Return the identity of the drive that the team's VM has; empty if it has none."""
-    with suppress(FileNotFoundError):  # a damaged clone has no VM
+    with suppress(OSError):  # a damaged clone has no VM
         if who := holder.of(team):
-            return str(who.hardware.get("drive", ""))
+            return str(who.hardware.get("drive", "")) if isinstance(who.hardware, dict) else ""
     return memory.drive(team)

@@ -42,7 +42,8 @@ def write(
         file.truncate(size)
     inodes = FIRST_INODE + sum(1 for _ in everything(root)) + SPARE_INODES
     options = f"hash_seed={identity},lazy_itable_init=0,lazy_journal_init=0"
-    command = ["mke2fs", "-q", "-F", "-t", "ext4", "-L", label, "-U", identity, "-E", options]
+    command = ["mke2fs", "-q", "-F", "-t", "ext4", "-b", "4096", "-L", label, "-U", identity]
+    command += ["-E", options]
     if shared:
         command += ["-m", "0", "-O", "^has_journal,^resize_inode", "-N", str(inodes)]
     run([*command, "-d", str(root), str(raw)], epoch)

@@ -62,7 +62,7 @@ def check_below(team: Team, whole: str) -> None:
             booted.read(folder).check_quickly(whole, (base_image.DISK,))
 
 
-def start(team: Team, hardware: Hardware) -> str | None:
+def start(team: Team, hardware: Hardware, stays: bool) -> str | None:
     """Resume the saved machine if there is one, and if the team has written nothing yet.
 
     Return None if the VM runs, or why it has to boot: empty if there is no saved machine.
@@ -78,7 +78,7 @@ def start(team: Team, hardware: Hardware) -> str | None:
         if not obstacle:
             whole = team.lab.words("check")
             machine.check_quickly(whole, (base_image.DISK, booted.MEMORY))
-            _resume(team, hardware, machine)
+            _resume(team, hardware, machine, stays)
             return None
     except (RunFailed, OSError) as error:
         obstacle = str(error)
@@ -93,12 +93,12 @@ def _is_first(team: Team) -> bool:
     return overlay.is_empty(team.disk) and Path(team.backing()).name == base_image.DISK
 
 
-def _resume(team: Team, hardware: Hardware, machine: booted.Booted) -> None:
+def _resume(team: Team, hardware: Hardware, machine: booted.Booted, stays: bool) -> None:
     below = store.relative_base(machine.folder.parent.name, machine.folder.name)
     if team.backing() != below:
         store.replace_clone(team, below, team.base().virtual_bytes)
     state_file.write(team.folder / FILE, {"machine": machine.folder.name})
-    with resume.launched(team, hardware, resumes=True) as monitor:
+    with resume.launched(team, hardware, resumes=True, stays=stays) as monitor:
         resume.load(monitor, machine.memory)
         waits = resume.let_run(team, monitor)
         if waits:

@@ -8,6 +8,7 @@ somebody leaves behind, by a crash, means nothing.
 import os
 import socket
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -21,7 +22,8 @@ FILE = "running.json"
 @dataclass(frozen=True)
 class Holder:
     """since: seconds since 1970.  pid: QEMU's process on that host.  resumed: whether the VM was
-    resumed, and not booted.  hardware: what its saved memory will need (hardware.py)."""
+    resumed, and not booted.  hardware: what its saved memory will need (hardware.py).
+    node, job: Slurm's, if it has started the VM."""
 
     user: str
     host: str
@@ -29,17 +31,33 @@ class Holder:
     pid: int
     resumed: bool
     hardware: dict[str, str]
+    node: str = ""
+    job: str = ""
 
     @property
     def words(self) -> str:
         """Return who it is, where and since when."""
         begun = datetime.fromtimestamp(self.since).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-        return f"{self.user} on {self.host} since {begun} (process {self.pid})"
+        job = f"job {self.job}, " if self.job else ""
+        return f"{self.user} on {self.place} since {begun} ({job}process {self.pid})"
+
+    @property
+    def place(self) -> str:
+        """Return the name of the node or host."""
+        return self.node or self.host
 
     @property
     def is_here(self) -> bool:
         """Return whether the VM was started on this host."""
         return self.host == socket.gethostname()
+
+
+def is_elsewhere(team: Team) -> bool:
+    """Return whether the team's VM runs on another host, where no socket and no signal reaches."""
+    with suppress(FileNotFoundError):  # a damaged clone
+        who = of(team)
+        return who is not None and not who.is_here
+    return False
 
 
 def me() -> str:
@@ -49,7 +67,9 @@ def me() -> str:
 
 def record(team: Team, pid: int, resumed: bool, hardware: dict[str, str]) -> None:
     """Record that this user has started the team's VM here, now."""
-    holder = Holder(me(), socket.gethostname(), time.time(), pid, resumed, hardware)
+    node, job = (os.environ.get(name, "") for name in ("SLURMD_NODENAME", "SLURM_JOB_ID"))
+    host = socket.gethostname()
+    holder = Holder(me(), host, time.time(), pid, resumed, hardware, node, job)
     state_file.write(team.folder / FILE, asdict(holder), durable=False)
 
 

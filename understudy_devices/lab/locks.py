@@ -12,6 +12,7 @@
 import errno
 import fcntl
 import os
+import stat
 import struct
 import time
 from collections.abc import Iterator
@@ -43,8 +44,10 @@ def is_written(image: Path) -> bool:
 
 
 def _is_locked(image: Path, first: int, count: int) -> bool:
-    descriptor = os.open(image, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = os.open(image, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a file", str(image))
         answer = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _lock(first, count))
     finally:
         os.close(descriptor)

@@ -98,7 +98,7 @@ def _plug(team: Team, what: str, parameters: dict[str, str], script: str, second
 def _wait_for_agent(team: Team, seconds: float) -> None:
     monitor = qemu_process.find(team)
     if not monitor:
-        raise RunFailed(f"{team.name} does not run; {team.words('start')} starts it")
+        raise RunFailed(f"{team.name} does not run here; {team.words('start')} starts it")
     deadline = time.monotonic() + seconds
     with monitor:
         while not agent.is_there(monitor):

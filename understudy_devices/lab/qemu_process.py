@@ -17,7 +17,7 @@ from pathlib import Path
 from understudy_devices.base import scratch
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.base.plain import one_line
-from understudy_devices.lab import pinning, submissions
+from understudy_devices.lab import holder, pinning, submissions
 from understudy_devices.lab.base_image import Base
 from understudy_devices.lab.hardware import AGENT, CONSOLE, LOG, MONITOR, QEMU_LOG, Hardware
 from understudy_devices.lab.monitor import Monitor, NotRunning
@@ -31,10 +31,12 @@ LOG_BYTES_MAX, LOG_BYTES_KEPT = 16 * 2**20, 2**20
 
 
 def find(team: Team) -> Monitor | None:
-    """Return a connection to the team's QEMU; None if there is none.
+    """Return a connection to the team's QEMU; None if there is none on this host.
 
     This waits for a QEMU that is about to listen, or to end.  RunFailed if it does neither.
     """
+    if holder.is_elsewhere(team):
+        return None
     deadline = time.monotonic() + START_SECONDS
     while True:
         with suppress(NotRunning):

@@ -15,12 +15,15 @@ LOAD_SECONDS = 600
 
 
 @contextmanager
-def launched(team: Team, hardware: Hardware, *, resumes: bool) -> Iterator[Monitor]:
-    """Launch QEMU, record that, and yield a connection to it; if the block fails, end QEMU."""
+def launched(team: Team, hardware: Hardware, *, resumes: bool, stays: bool) -> Iterator[Monitor]:
+    """Launch QEMU, record that, and yield a connection to it; if the block fails, end QEMU.
+
+    stays: whether it goes on when this process ends.
+    """
     name = f"{team.lab.name}/{team.name}"
     if hardware.drive:
         hardware.drive.check_quickly(team.lab.words("check"))
-    with qemu_process.launch(team.folder, name, hardware, team.base(), resumes) as monitor:
+    with qemu_process.launch(team.folder, name, hardware, team.base(), resumes, stays) as monitor:
         try:
             holder.record(team, monitor.pid, resumes, hardware.identity())
             yield monitor

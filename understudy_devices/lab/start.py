@@ -51,8 +51,15 @@ class Started:
     note: str = ""
 
 
-def start(team: Team, hardware: Hardware) -> Started:
-    """Start a team's VM; RunFailed says who runs it if it runs already."""
+class Held(RunFailed):
+    """The clone is in use; the text says by whom."""
+
+
+def start(team: Team, hardware: Hardware, *, stays: bool = True) -> Started:
+    """Start a team's VM; Held if it runs already.
+
+    stays: whether the VM goes on when this process ends.
+    """
     lab = team.lab
     with (
         locks.folder(lab.folder, LOCK_SECONDS, shared=True, who=lab.name),
@@ -63,7 +70,7 @@ def start(team: Team, hardware: Hardware) -> Started:
         if went_on := _goes_on(team):
             return went_on
         if locks.is_image_locked(team.disk):
-            raise RunFailed(_held(team))
+            raise Held(_held(team))
         memory.sweep(team)
         first_start.sweep(team)
         changes.sweep(team)
@@ -76,26 +83,26 @@ def start(team: Team, hardware: Hardware) -> Started:
         note = f"the suspended VM is not resumed: {saved.obstacle}" if saved else ""
         if saved and not saved.obstacle:
             try:
-                return Started("resumed", _resume(team, suspended, saved))
+                return Started("resumed", _resume(team, suspended, saved, stays))
             except Refused as error:
                 note = f"the suspended VM is not resumed: {error}"
-            except Gone as error:
+            except (Gone, RunFailed) as error:
                 raise RunFailed(_not_resumed(team, error)) from None
         hardware = replace(hardware, drive=drive.current(lab))
         memory.drop(team)
         if not saved:
-            first = first_start.start(team, hardware)
+            first = first_start.start(team, hardware, stays)
             if first is None:
                 return Started("resumed")
             note = first
-        with resume.launched(team, hardware, resumes=False) as monitor:
+        with resume.launched(team, hardware, resumes=False, stays=stays) as monitor:
             waits = resume.let_run(team, monitor)
         return Started("booted", "; ".join(filter(None, (note, waits))))
 
 
-def _resume(team: Team, hardware: Hardware, saved: memory.Memory) -> str:
+def _resume(team: Team, hardware: Hardware, saved: memory.Memory, stays: bool) -> str:
     """Resume a VM; return why it waits, or nothing.  Refused if QEMU does not accept the memory."""
-    with resume.launched(team, hardware, resumes=True) as monitor:
+    with resume.launched(team, hardware, resumes=True, stays=stays) as monitor:
         resume.load(monitor, saved.path)
         memory.drop(team)
         waits = resume.let_run(team, monitor)
@@ -132,7 +139,7 @@ def _goes_on(team: Team) -> Started | None:
         status = monitor.status()
         unfinished = first_start.is_unfinished(team)
         if status == "running" and not unfinished:
-            raise RunFailed(_held(team))
+            raise Held(_held(team))
         if status in NOT_YET or status in BROKEN or unfinished or memory.exists(team):
             qemu_process.end(monitor)
             return None
@@ -150,7 +157,7 @@ def _goes_on(team: Team) -> Started | None:
         return Started("continued", _set_clock(team, monitor))
 
 
-def _not_resumed(team: Team, error: Gone) -> str:
+def _not_resumed(team: Team, error: Exception) -> str:
     if not memory.exists(team):
         return f"{team.name}: {error}; {team.words('start')} starts it with what it had flushed"
     return (

@@ -90,6 +90,7 @@ def _running(team: Team) -> Iterator[Monitor]:
 
 def _why_not(team: Team) -> str:
     if who := holder.of(team):
-        return f"{team.name} runs elsewhere: {who.words}"
+        inside = f"; srun --jobid={who.job} --overlap {team.words('stop')}" if who.job else ""
+        return f"{team.name} runs elsewhere: {who.words}{inside}"
     state = "suspended" if memory.exists(team) else "off"
     return f"{team.name} is {state}; {team.words('start')} starts it"

@@ -141,7 +141,7 @@ def _receive(place: Path, assignment: str, size: int, stream: BinaryIO, seconds:
 
 
 def of(team: Team) -> list[Submission]:
-    """Return what a team has handed in, oldest first; RunFailed if its folder has too many files."""
+    """Return what a team has handed in, oldest first; RunFailed if there are too many files."""
     with owner.acting(team.folder):
         return sorted(_of(team), key=lambda each: (each.seconds, each.assignment, each.number))
 

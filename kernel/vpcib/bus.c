@@ -62,8 +62,7 @@ bool bus_is_answered(const struct vpcib_card *card)
 	return is_reached(card) && !card->silent;
 }
 
-/* Makes the faults that an access may have.  The card is locked. */
-static void suffer(struct vpcib_card *card)
+void bus_suffer(struct vpcib_card *card)
 {
 	card->silent = fault_is_silent(card);
 	if (card->kind->reset && fault_happens(card, FAULT_RESET))
@@ -75,7 +74,7 @@ static u64 load_locked(struct access_bus *at, u32 offset, u32 bytes)
 {
 	u64 value = ~0ull >> (64 - 8 * bytes);
 
-	suffer(at->card);
+	bus_suffer(at->card);
 	if (bus_is_answered(at->card))
 		value = at->card->kind->load(at->card, at->bar, offset, bytes);
 	bus_note(at, VPCIB_LOAD, offset, value, bytes);
@@ -112,7 +111,7 @@ void bus_store_locked(struct access_bus *at, u32 offset, u64 value, u32 bytes)
 			msix_store(at->card, offset, value, bytes);
 		return;
 	}
-	suffer(at->card);
+	bus_suffer(at->card);
 	bus_note(at, VPCIB_STORE, offset, value, bytes);
 	if (bus_is_answered(at->card))
 		at->card->kind->store(at->card, at->bar, offset, value, bytes);

@@ -130,6 +130,7 @@ static int carry_out_locked(const struct odd *odd)
 
 	if (card) {
 		flags = vpcib_lock(card);
+		bus_suffer(card);
 		ret = carry_out(odd);
 		vpcib_unlock(card, flags);
 	} else {

@@ -295,6 +295,13 @@ def test_the_msix_table_beside_registers() -> None:
     assert said(result, r"address (\w+)", "places") == ["1234"]
 
 
+def test_a_fault() -> None:
+    """A fault begins with an instruction of the fallback, as with any access, and ends in time."""
+    result = ran(SEEN)
+    assert said(result, r"again (\w+)", "places") == ["7"]
+    assert said(result, r"gone (\w+)", "places") == ["f" * 16]
+
+
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_what_it_can_not_do_is_told(processor: str) -> None:
     """PUSH, a division by 0, and an operand in two pages end in SIGBUS and store nothing."""

@@ -50,10 +50,16 @@ static u32 offset_of(const struct access_bus *at, u64 address)
 	return at->offset + (u32)(address - at->address);
 }
 
-/* Returns whether the card reacts to accesses of its BARs. */
+/* Returns whether accesses to the card's BARs reach it.  Its MSI-X table answers all of these. */
+static bool is_reached(const struct vpcib_card *card)
+{
+	return !card->gone && config_decodes(card);
+}
+
+/* Returns whether the card reacts to accesses of its registers. */
 bool bus_is_answered(const struct vpcib_card *card)
 {
-	return !card->gone && !card->silent && config_decodes(card);
+	return is_reached(card) && !card->silent;
 }
 
 /* Makes the faults that an access may have.  The card is locked. */
@@ -89,7 +95,7 @@ static u64 bus_load(struct device_bus *bus, u64 address, u32 bytes)
 	flags = vpcib_lock(at->card);
 	if (!msix_holds(at->card, at->bar, offset, bytes))
 		value = load_locked(at, offset, bytes);
-	else if (bus_is_answered(at->card))
+	else if (is_reached(at->card))
 		value = msix_load(at->card, offset, bytes);
 	vpcib_unlock(at->card, flags);
 	return value;
@@ -102,7 +108,7 @@ void bus_store_locked(struct access_bus *at, u32 offset, u64 value, u32 bytes)
 		return;
 	}
 	if (msix_holds(at->card, at->bar, offset, bytes)) {
-		if (bus_is_answered(at->card))
+		if (is_reached(at->card))
 			msix_store(at->card, offset, value, bytes);
 		return;
 	}

@@ -107,7 +107,7 @@ def _started(team: Team, hardware: Hardware) -> bool:
             raise
         _say(f"waits: {error}")
         return False
-    _say(f"{started.how} {started.note}")
+    _say("; ".join(filter(None, (started.how, started.note))))
     return True
 
 

@@ -332,9 +332,11 @@ def quota_command(name: str, size: str, team: str | None, labs: Path) -> None:
 
     lab, most = store.read(labs, name), quota_bytes(size)
     if team is None:
-        quota.set_for_lab(lab, most)
+        notes = quota.set_for_lab(lab, most)
     else:
-        quota.set_for_team(lab.team(team), most)
+        notes = quota.set_for_team(lab.team(team), most)
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
     click.echo(f"{team or 'all teams'}: {megabytes(most)}", err=True)
 
 

@@ -86,6 +86,8 @@ def _received(line: socket.socket) -> bytes:
 
 @contextmanager
 def _connected(team: Team) -> Iterator[socket.socket]:
+    if holder.is_elsewhere(team):
+        raise RunFailed(holder.why_not(team, "console"))
     line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     try:
         try:

@@ -133,6 +133,8 @@ struct card_ring {
  * @msix_vectors: 1 to 32; 0: no MSI-X. A card with neither MSI nor MSI-X has INTA
  * @msix_bar: number of the BAR with the MSI-X table and the pending bits
  * @msix_table, @msix_pending: their offsets in this BAR, multiples of 8
+ * @has_pm: whether it has D3hot; @no_soft_reset: whether it keeps its registers there
+ * @is_express: whether it has the PCI Express capability; @has_flr: with the function-level reset
  * @nr_bars, @bars: its BARs, in order of their numbers
  * @nr_registers, @registers: its registers, in order of BAR, then of offset
  * @nr_interrupts, @interrupts: its interrupt sources
@@ -148,6 +150,7 @@ struct card_table {
 	u32 msix_vectors;
 	u32 msix_bar;
 	u32 msix_table, msix_pending;
+	bool has_pm, no_soft_reset, is_express, has_flr;
 	u32 nr_bars, nr_registers, nr_interrupts, nr_buffers, nr_rings;
 	const struct card_bar *bars;
 	const struct card_register *registers;

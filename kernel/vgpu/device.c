@@ -73,6 +73,7 @@ void vgpu_reset(struct vgpu *device)
 {
 	registers_reset(&device->registers);
 	device->asserted = 0;
+	vpcib_dma_end_all(device->card);
 	if (card_behaviour.reset)
 		card_behaviour.reset(device);
 }
@@ -131,12 +132,18 @@ static u32 peek(struct vpcib_card *card, u32 bar, u32 offset, u64 *value)
 	struct vgpu *device = vgpu_of(card);
 	const struct card_table *table = device->registers.table;
 	struct register_access access = registers_access(table, bar, offset, 1);
+	const struct card_register *reg;
 	struct register_part part;
+	u32 bytes;
 
-	if (!registers_next(&access, &part) || part.shift)
+	if (!registers_next(&access, &part))
 		return 0;
-	*value = vgpu_get(device, part.index) & table->registers[part.index].readable;
-	return table->registers[part.index].bytes;
+	reg = &table->registers[part.index];
+	bytes = reg->bytes == 8 && reg->offset % 8 ? 4 : reg->bytes;
+	if (part.shift % (8 * (s32)bytes))
+		return 0;
+	*value = (vgpu_get(device, part.index) & reg->readable) >> -part.shift;
+	return bytes;
 }
 
 /* Calls work() if it is due, in one place at a time. */
@@ -169,7 +176,8 @@ static void spun(struct vpcib_card *card)
 	struct vgpu *device = vgpu_of(card);
 	u64 due = atomic64_read(&device->due);
 
-	if (card_behaviour.never_sleeps && due && ktime_get_ns() - due > PATIENCE_NS)
+	if (card_behaviour.never_sleeps && due && ktime_get_ns() - due > PATIENCE_NS &&
+	    !vpcib_stalls(card))
 		work_once(device);
 }
 
@@ -273,6 +281,10 @@ static void describe(const struct card_table *table)
 	kind.msix_bar = table->msix_bar;
 	kind.msix_table = table->msix_table;
 	kind.msix_pending = table->msix_pending;
+	kind.has_pm = table->has_pm;
+	kind.keeps_registers = table->no_soft_reset;
+	kind.is_express = table->is_express;
+	kind.has_flr = table->has_flr;
 	for (i = 0; i < table->nr_bars; i++)
 		kind.bars[table->bars[i].number] = (struct vpcib_bar){
 			.bytes = table->bars[i].bytes,

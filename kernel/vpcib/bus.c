@@ -50,14 +50,19 @@ static u32 offset_of(const struct access_bus *at, u64 address)
 	return at->offset + (u32)(address - at->address);
 }
 
-/* Returns whether the card reacts to accesses of its BARs. */
-bool bus_is_answered(const struct vpcib_card *card)
+/* Returns whether accesses to the card's BARs reach it.  Its MSI-X table answers all of these. */
+static bool is_reached(const struct vpcib_card *card)
 {
-	return !card->gone && !card->silent && config_decodes(card);
+	return !card->gone && config_decodes(card);
 }
 
-/* Makes the faults that an access may have.  The card is locked. */
-static void suffer(struct vpcib_card *card)
+/* Returns whether the card reacts to accesses of its registers. */
+bool bus_is_answered(const struct vpcib_card *card)
+{
+	return is_reached(card) && !card->silent;
+}
+
+void bus_suffer(struct vpcib_card *card)
 {
 	card->silent = fault_is_silent(card);
 	if (card->kind->reset && fault_happens(card, FAULT_RESET))
@@ -69,7 +74,7 @@ static u64 load_locked(struct access_bus *at, u32 offset, u32 bytes)
 {
 	u64 value = ~0ull >> (64 - 8 * bytes);
 
-	suffer(at->card);
+	bus_suffer(at->card);
 	if (bus_is_answered(at->card))
 		value = at->card->kind->load(at->card, at->bar, offset, bytes);
 	bus_note(at, VPCIB_LOAD, offset, value, bytes);
@@ -89,7 +94,7 @@ static u64 bus_load(struct device_bus *bus, u64 address, u32 bytes)
 	flags = vpcib_lock(at->card);
 	if (!msix_holds(at->card, at->bar, offset, bytes))
 		value = load_locked(at, offset, bytes);
-	else if (bus_is_answered(at->card))
+	else if (is_reached(at->card))
 		value = msix_load(at->card, offset, bytes);
 	vpcib_unlock(at->card, flags);
 	return value;
@@ -102,11 +107,11 @@ void bus_store_locked(struct access_bus *at, u32 offset, u64 value, u32 bytes)
 		return;
 	}
 	if (msix_holds(at->card, at->bar, offset, bytes)) {
-		if (bus_is_answered(at->card))
+		if (is_reached(at->card))
 			msix_store(at->card, offset, value, bytes);
 		return;
 	}
-	suffer(at->card);
+	bus_suffer(at->card);
 	bus_note(at, VPCIB_STORE, offset, value, bytes);
 	if (bus_is_answered(at->card))
 		at->card->kind->store(at->card, at->bar, offset, value, bytes);

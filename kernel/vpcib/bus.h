@@ -59,6 +59,9 @@ static inline u64 code_value(const u8 code[INSTRUCTION_BYTES_MAX])
 	return value;
 }
 
+/* Makes the faults that an access to a register may have.  The card is locked. */
+void bus_suffer(struct vpcib_card *card);
+
 bool bus_is_answered(const struct vpcib_card *card);
 
 /* Writes to the card, which must exist and be locked. */

@@ -48,6 +48,7 @@ struct vpcib_card {
 	u32 slot;
 	raw_spinlock_t lock;
 	bool gone; /* pulled out */
+	u64 stalled_until; /* a fault: the card does not work before this time, in ns */
 	bool silent; /* a fault: the present access is not answered */
 	u8 config[CONFIG_BYTES];
 	u32 msix; /* offset of the MSI-X capability; 0: none */
@@ -108,6 +109,7 @@ void config_put(struct vpcib_card *card, u32 where, u32 value, u32 bytes);
 
 /* config.c */
 void config_reset(struct vpcib_card *card);
+void config_mark_bars(struct vpcib_card *card);
 u32 config_read(struct vpcib_card *card, u32 where, u32 bytes);
 void config_write(struct vpcib_card *card, u32 where, u32 value, u32 bytes);
 bool config_decodes(const struct vpcib_card *card);
@@ -117,6 +119,12 @@ u32 config_message(const struct vpcib_card *card, u32 vector);
 u32 config_masked(const struct vpcib_card *card);
 void config_set_pending(struct vpcib_card *card, u32 vectors);
 bool config_line_disabled(const struct vpcib_card *card);
+
+/* power.c */
+void power_reset(struct vpcib_card *card);
+u32 power_writable(const struct vpcib_card *card, u32 where);
+void power_written(struct vpcib_card *card, u32 where, u32 value, u32 lanes);
+bool power_is_on(const struct vpcib_card *card);
 
 /* msix.c */
 void msix_reset(struct vpcib_card *card, u32 at);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A card's configuration space: header of type 0, its BARs, and the MSI capability with 64-bit
- * addresses and a mask for each vector (PCI Local Bus 3.0, chapter 6).  MSI-X is in msix.c.
+ * addresses and a mask for each vector (PCI Local Bus 3.0, chapter 6).  MSI-X is in msix.c, and
+ * power management and PCI Express are in power.c.
  *
  * All functions except config_reset are called under the card's lock.
  */
@@ -23,6 +24,18 @@
 static u32 vector_bits(const struct vpcib_card *card)
 {
 	return GENMASK(card->kind->msi_vectors - 1, 0);
+}
+
+/* Writes the bits of the BARs that say what they are. */
+void config_mark_bars(struct vpcib_card *card)
+{
+	u32 i;
+
+	for (i = 0; i < VPCIB_BARS; i++) {
+		if (card->kind->bars[i].bytes && card->kind->bars[i].is64)
+			config_put(card, PCI_BASE_ADDRESS_0 + 4 * i,
+				   PCI_BASE_ADDRESS_MEM_TYPE_64, 4);
+	}
 }
 
 static void reset_bars(struct vpcib_card *card)
@@ -67,6 +80,7 @@ void config_reset(struct vpcib_card *card)
 	config_put(card, PCI_SUBSYSTEM_ID, kind->subsystem, 2);
 	config_put(card, PCI_INTERRUPT_PIN, 1, 1);
 	reset_bars(card);
+	power_reset(card);
 	if (kind->msi_vectors)
 		reset_msi(card);
 	if (kind->msix_vectors)
@@ -95,6 +109,8 @@ static u32 writable(const struct vpcib_card *card, u32 where)
 	}
 	if (where == MSIX)
 		return msix_writable(card);
+	if (power_writable(card, where))
+		return power_writable(card, where);
 	if (!card->kind->msi_vectors)
 		return 0;
 	switch (where) {
@@ -131,6 +147,7 @@ void config_write(struct vpcib_card *card, u32 where, u32 value, u32 bytes)
 	mask = writable(card, word) & lanes;
 	old = config_get(card, word, 4);
 	config_put(card, word, (old & ~mask) | (value << shift & mask), 4);
+	power_written(card, word, value << shift, lanes);
 }
 
 static u32 msi_control(const struct vpcib_card *card)
@@ -138,16 +155,33 @@ static u32 msi_control(const struct vpcib_card *card)
 	return card->kind->msi_vectors ? config_get(card, MSI_CONTROL, 2) : 0;
 }
 
-/* Returns whether the driver has enabled the card's BARs (pci_enable_device). */
+/* Returns whether the BARs have the addresses that the bus gave them, as before a reset. */
+static bool has_addresses(const struct vpcib_card *card)
+{
+	u32 i;
+
+	for (i = 0; i < VPCIB_BARS; i++) {
+		u32 low = config_get(card, PCI_BASE_ADDRESS_0 + 4 * i, 4);
+
+		if (card->kind->bars[i].bytes &&
+		    (low & PCI_BASE_ADDRESS_MEM_MASK) != card->address[i].start)
+			return false;
+	}
+	return true;
+}
+
+/* Returns whether the card reacts to accesses of its BARs (pci_enable_device). */
 bool config_decodes(const struct vpcib_card *card)
 {
-	return config_get(card, PCI_COMMAND, 2) & PCI_COMMAND_MEMORY;
+	return config_get(card, PCI_COMMAND, 2) & PCI_COMMAND_MEMORY &&
+	       power_is_on(card) && has_addresses(card);
 }
 
 /* Returns whether the driver has allowed DMA and messages (pci_set_master). */
 bool config_is_master(const struct vpcib_card *card)
 {
-	return config_get(card, PCI_COMMAND, 2) & PCI_COMMAND_MASTER;
+	return config_get(card, PCI_COMMAND, 2) & PCI_COMMAND_MASTER &&
+	       power_is_on(card);
 }
 
 bool config_sends_messages(const struct vpcib_card *card)
@@ -187,5 +221,6 @@ void config_set_pending(struct vpcib_card *card, u32 vectors)
 
 bool config_line_disabled(const struct vpcib_card *card)
 {
-	return config_get(card, PCI_COMMAND, 2) & PCI_COMMAND_INTX_DISABLE;
+	return config_get(card, PCI_COMMAND, 2) & PCI_COMMAND_INTX_DISABLE ||
+	       !power_is_on(card);
 }

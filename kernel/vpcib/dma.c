@@ -24,6 +24,7 @@ struct given {
 	size_t bytes;
 	void *memory; /* the kernel's address */
 	void *where; /* what the card accesses: the memory, or a copy */
+	void *sent; /* the driver's bytes when it last mapped or synced them; NULL: no copy */
 	u8 *before; /* contents at the beginning of a transfer (with "races"), or NULL */
 	enum dma_data_direction direction;
 	bool mapped; /* or else, allocated */
@@ -54,6 +55,7 @@ static void given_free(struct given *given)
 {
 	if (given) {
 		kvfree(given->before);
+		kfree(given->sent);
 		if (given->where != given->memory)
 			kfree(given->where);
 	}
@@ -66,10 +68,13 @@ static struct given *given_alloc(struct given given, gfp_t gfp)
 
 	if (kept) {
 		*kept = given;
-		if (given.mapped && interrupt_races())
+		if (given.mapped && interrupt_races()) {
 			kept->where = kmemdup(given.memory, given.bytes,
 					      GFP_ATOMIC | __GFP_NOWARN)
 					      ?: given.memory;
+			kept->sent = kmemdup(given.memory, given.bytes,
+					     GFP_ATOMIC | __GFP_NOWARN);
+		}
 		if (interrupt_races())
 			kept->before = gfp == GFP_KERNEL ? kvmalloc(given.bytes, gfp)
 							 : kmalloc(given.bytes,
@@ -140,6 +145,22 @@ static struct given *holding(struct vpcib_card *card, u64 address, size_t bytes)
 	return NULL;
 }
 
+/* Remembers what the driver has mapped or synced.  Locked. */
+static void agree(struct given *given, size_t at, size_t bytes)
+{
+	if (given->sent)
+		memcpy(given->sent + at, given->memory + at, bytes);
+}
+
+/* Returns whether the driver has changed bytes since it mapped or synced them.  Locked. */
+static bool is_stale(const struct given *given, u64 address, size_t bytes)
+{
+	size_t at = address - given->address;
+
+	return given->where != given->memory && given->sent &&
+	       memcmp(given->sent + at, given->memory + at, bytes);
+}
+
 /*
  * Copies what the card may have written, from the copy to the driver's memory.  The range is in the
  * memory.
@@ -148,8 +169,10 @@ static void fetch(struct given *given, u64 address, size_t bytes)
 {
 	size_t at = address - given->address;
 
-	if (given->where != given->memory && given->direction != DMA_TO_DEVICE)
-		memcpy(given->memory + at, given->where + at, bytes);
+	if (given->where == given->memory || given->direction == DMA_TO_DEVICE)
+		return;
+	memcpy(given->memory + at, given->where + at, bytes);
+	agree(given, at, bytes);
 }
 
 /* Copies the driver's memory to the copy. */
@@ -157,8 +180,10 @@ static void send(struct given *given, u64 address, size_t bytes)
 {
 	size_t at = address - given->address;
 
-	if (given->where != given->memory)
-		memcpy(given->where + at, given->memory + at, bytes);
+	if (given->where == given->memory)
+		return;
+	memcpy(given->where + at, given->memory + at, bytes);
+	agree(given, at, bytes);
 }
 
 /* dma_sync_single_for_cpu and its relatives, or `for_card`, dma_sync_single_for_device */
@@ -281,6 +306,32 @@ void vpcib_dma_end(struct vpcib_card *card, u64 address)
 }
 EXPORT_SYMBOL_GPL(vpcib_dma_end);
 
+void vpcib_dma_end_all(struct vpcib_card *card)
+{
+	unsigned long flags;
+	u32 i;
+
+	raw_spin_lock_irqsave(&card->dma_lock, flags);
+	for (i = 0; i < TRANSFERS_MOST; i++) {
+		if (card->begun[i].bytes)
+			note(card, VPCIB_DMA_ENDED, card->begun[i].address,
+			     card->begun[i].bytes);
+		card->begun[i].bytes = 0;
+	}
+	raw_spin_unlock_irqrestore(&card->dma_lock, flags);
+}
+EXPORT_SYMBOL_GPL(vpcib_dma_end_all);
+
+/* The card's own bytes are none that the driver has changed during a transfer.  Locked. */
+static void write(struct given *given, u64 address, const void *from, size_t bytes)
+{
+	size_t at = address - given->address;
+
+	memcpy(given->where + at, from, bytes);
+	if (given->before)
+		memcpy(given->before + at, from, bytes);
+}
+
 static int transfer(struct vpcib_card *card, u64 address, void *buffer, size_t bytes,
 		    bool to_driver)
 {
@@ -303,11 +354,10 @@ static int transfer(struct vpcib_card *card, u64 address, void *buffer, size_t b
 	}
 	if (may && !to_driver) {
 		compare_all(card, address, bytes);
-		stale = memcmp(given->where + (address - given->address),
-			       given->memory + (address - given->address), bytes);
+		stale = is_stale(given, address, bytes);
 	}
 	if (may && to_driver)
-		memcpy(given->where + (address - given->address), buffer, bytes);
+		write(given, address, buffer, bytes);
 	else if (may)
 		memcpy(buffer, given->where + (address - given->address), bytes);
 	raw_spin_unlock_irqrestore(&card->dma_lock, flags);

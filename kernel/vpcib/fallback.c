@@ -14,6 +14,7 @@
 #include "slot.h"
 
 #define REGISTER_BYTES_MAX 8
+#define MSIX_WORD_BYTES 4
 
 static u8 now[PAGE_SIZE] __aligned(PAGE_SIZE); /* holds the instruction's operand */
 static u8 before[PAGE_SIZE];
@@ -43,18 +44,23 @@ struct odd {
 };
 
 /*
- * Returns the size and the value of the register that begins at this offset.  If no register begins
- * there, the size is 1 byte and the value 0.  If the card does not react, returns a byte of ones.
+ * Returns the size and the value of the register, or word of the MSI-X table, that begins at this
+ * offset, which is a multiple of the size.  If nothing begins there, the size is 1 byte and the
+ * value 0.  If the card does not react, returns a byte of ones.
  */
 static u32 peek(const struct odd *odd, u32 offset, u64 *value)
 {
 	struct vpcib_card *card = odd->at->card;
-	u32 bytes = 0;
+	u32 bar = odd->at->bar, at = odd->page + offset;
 
-	*value = card && bus_is_answered(card) ? 0 : 0xff;
-	if (card && bus_is_answered(card))
-		bytes = card->kind->peek(card, odd->at->bar, odd->page + offset, value);
-	return bytes ?: 1;
+	*value = 0xff;
+	if (!card || !bus_is_answered(card))
+		return 1;
+	*value = 0;
+	if (!msix_holds(card, bar, at, MSIX_WORD_BYTES))
+		return card->kind->peek(card, bar, at, value) ?: 1;
+	*value = msix_load(card, at, MSIX_WORD_BYTES);
+	return MSIX_WORD_BYTES;
 }
 
 static void fill(const struct odd *odd)
@@ -124,6 +130,7 @@ static int carry_out_locked(const struct odd *odd)
 
 	if (card) {
 		flags = vpcib_lock(card);
+		bus_suffer(card);
 		ret = carry_out(odd);
 		vpcib_unlock(card, flags);
 	} else {

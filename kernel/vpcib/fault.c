@@ -8,7 +8,7 @@
  *	dma        the N-th transfer of the card fails
  *	ones       from the N-th access to a register on, all loads return ones, and stores are lost,
  *	           for ONES_NS
- *	stall      the card begins its N-th piece of work STALL_MS late
+ *	stall      the card begins its N-th piece of work STALL_NS late
  *	reset      the card resets itself at the N-th access to a register
  *	none       no fault, also if one has not happened yet
  *
@@ -17,11 +17,13 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/ktime.h>
+#include <linux/export.h>
 #include <linux/string.h>
 
 #include "card.h"
 
 #define ONES_NS (20 * NSEC_PER_MSEC)
+#define STALL_NS (3 * NSEC_PER_SEC)
 
 static const char *const names[] = {
 	[FAULT_NONE] = "none", [FAULT_INTERRUPT] = "interrupt", [FAULT_DMA] = "dma",
@@ -61,6 +63,17 @@ bool fault_happens(const struct vpcib_card *card, enum fault kind)
 						  .value = kind });
 	return true;
 }
+
+bool vpcib_stalls(struct vpcib_card *card)
+{
+	if (ktime_get_ns() < READ_ONCE(card->stalled_until))
+		return true;
+	if (!fault_happens(card, FAULT_STALL))
+		return false;
+	WRITE_ONCE(card->stalled_until, ktime_get_ns() + STALL_NS);
+	return true;
+}
+EXPORT_SYMBOL_GPL(vpcib_stalls);
 
 /* Returns whether the card does not answer now. */
 bool fault_is_silent(const struct vpcib_card *card)

@@ -36,7 +36,6 @@
 #define UNANSWERED_MOST 10000
 #define HOLD_ACCESSES_MOST 8
 #define SHARED_ACCESSES 50 /* another card interrupts after one in so many accesses */
-#define STALL_MS 3000
 #define HOLD_NS_MOST (200 * NSEC_PER_USEC)
 
 static unsigned int races;
@@ -407,8 +406,8 @@ void vpcib_dawdle(struct vpcib_card *card)
 	unsigned long flags;
 	u32 us;
 
-	if (fault_happens(card, FAULT_STALL))
-		msleep(STALL_MS);
+	while (vpcib_stalls(card))
+		msleep(1);
 	if (!races)
 		return;
 	flags = vpcib_lock(card);

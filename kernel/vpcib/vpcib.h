@@ -43,13 +43,18 @@ struct vpcib_bar {
  * @msix_bar: number of the BAR with the MSI-X table and the pending bits
  * @msix_table: offset of the table in that BAR, a multiple of 8
  * @msix_pending: offset of the pending bits there
+ * @has_pm: whether it has D3hot, by the capability of power management
+ * @keeps_registers: whether it keeps its registers in D3hot
+ * @is_express: whether it has the capability of PCI Express
+ * @has_flr: whether that one has the function-level reset
  * @state_bytes: size of the card's own state, which is zero at first
  * @start: called before the card is on the bus; may sleep; returns 0 or a negative errno
  * @load: reads 1 to 8 bytes of a register BAR.  Called under the card's lock, in any context.
  * @store: writes to a register BAR.  Called in the same context as @load.
  * @peek: like a load of the register that begins at @offset, but without side effects.
- *   Returns the register's size in bytes, or 0 if no register begins there.  Called in the same
- *   context as @load.
+ *   Returns the register's size in bytes, or 0 if no register begins there.  A register of 8
+ *   bytes whose offset is no multiple of 8 counts as two of 4 bytes.  Called in the same context
+ *   as @load.
  * @reset: sets the registers to their power-on values.  Called in the same context as @load.  May
  *   be NULL.
  * @spun: called after an access by the kernel where it can't be preempted, without the card's lock.
@@ -69,6 +74,10 @@ struct vpcib_kind {
 	u8 msix_bar;
 	u32 msix_table;
 	u32 msix_pending;
+	bool has_pm;
+	bool keeps_registers;
+	bool is_express;
+	bool has_flr;
 	struct vpcib_bar bars[VPCIB_BARS];
 	size_t state_bytes;
 	int (*start)(struct vpcib_card *card);
@@ -173,6 +182,9 @@ void vpcib_dma_begin(struct vpcib_card *card, u64 address, size_t bytes, bool re
 /* vpcib_dma_end - record that the transfer has ended; @address as for vpcib_dma_begin */
 void vpcib_dma_end(struct vpcib_card *card, u64 address);
 
+/* vpcib_dma_end_all - record that all transfers have ended, since the card is reset */
+void vpcib_dma_end_all(struct vpcib_card *card);
+
 /**
  * vpcib_mistake - report that the driver has broken a rule of the card
  * @card: the card
@@ -185,10 +197,16 @@ void vpcib_dma_end(struct vpcib_card *card, u64 address);
 __printf(2, 3) void vpcib_mistake(struct vpcib_card *card, const char *format, ...);
 
 /*
- * With the parameter "races", imitates a busy card by a sleep of random length.  The length depends
+ * Sleeps while the card stalls.  With the parameter "races", imitates a busy card by a sleep of random length.  The length depends
  * on the seed.
  */
 void vpcib_dawdle(struct vpcib_card *card);
+
+/*
+ * Returns whether the card must not begin a piece of work now, by a fault that was asked for.
+ * Called once for each piece, and again while it stalls.  Context: any.
+ */
+bool vpcib_stalls(struct vpcib_card *card);
 
 /* Returns the pages of a memory BAR, and stores their number in `pages`. */
 struct page **vpcib_memory(struct vpcib_card *card, u32 bar, u32 *pages);

@@ -214,3 +214,13 @@ def test_a_rule_of_the_card() -> None:
         "rule of the card broken",
         "the address has a wrong offset",
     )
+
+
+def test_an_access_while_the_card_sleeps() -> None:
+    """The card reacts again when it is awake."""
+    asleep: Line = {"what": What.CONFIG_WRITE, "value": 0x3, "offset": 0x74, "bytes": 2}
+    ignored = access(What.LOAD, 0xFFFFFFFF, NOT_DECODED)
+    assert rules(BOUND, asleep, ignored) == [("access in D3", 2)]
+    assert rules(BOUND, asleep, {**asleep, "value": 0}, ignored) == [("memory decoding off", 3)]
+    (line,) = register_log.lines(ZACH1, journaled(asleep))
+    assert line.endswith("config store 0x74 0x3 D3hot: on")

@@ -126,6 +126,12 @@ def test_a_file_of_somebody_else_becomes_a_card(tmp_path: Path) -> None:
         ("field {} EN", "field {sw=rw1;} EN", 11, "EN: rw1: a card has"),
         (
             "CTRL @0x0",
+            "CTRL[6000000] @0x100",
+            11,
+            "more than 4096 registers: no card has so many",
+        ),
+        (
+            "CTRL @0x0",
             "CTRL @0x0 ; external mem {mementries=4; memwidth=8;} RAM",
             11,
             "RAM: a memory is",

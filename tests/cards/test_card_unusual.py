@@ -3,6 +3,7 @@
 journal's registers, and mistakes.
 """
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -45,6 +46,8 @@ MISTAKES = [
     ("table: 0x800", "table: 0xfe0", "table ends at 0x1010, outside BAR 2 of 0x1000 bytes"),
     ("pending: 0x880", "pending: 0x828", "the pending bits overlap the table"),
     ("pending: 0x880", "pending: 0x10", "pending (0x10 to 0x17) overlaps STATUS"),
+    ("  msix:", "  pm: {no_soft_reset: 1}\n  msix:", "no_soft_reset: 1: Input should be a valid"),
+    ("  msix:", "  express: {frl: true}\n  msix:", 'unknown key "frl": did you mean "flr"?'),
     ("    count: 4\n", "", "without a count there is no stride: add count"),
     ("count: 4", "count: 0", "count: 0: Input should be greater than or equal to 1"),
     ("count: 4", "count: 1000", "SLOT ends at 0x3f74, outside BAR 2 of 0x1000 bytes"),
@@ -82,7 +85,9 @@ def test_nothing_is_lost_in_systemrdl(tmp_path: Path) -> None:
     An array with another register between its elements becomes single registers.
     """
     assert specification.parse("gaps.yaml", yaml_text(CARD).encode()) == CARD
-    apart = specification.parse("gaps.yaml", GAPS.replace("0x104", "0x140").encode())
+    powered = GAPS.replace("capabilities:", "capabilities:\n  pm: {}\n  express: {flr: false}")
+    apart = specification.parse("gaps.yaml", powered.replace("0x104", "0x140").encode())
+    assert specification.parse("gaps.yaml", yaml_text(apart).encode()) == apart
     for card, kept in ((CARD, False), (apart, True)):
         (tmp_path / "gaps.rdl").write_text(rdl(card))
         again = load_rdl(tmp_path / "gaps.rdl")
@@ -119,6 +124,120 @@ def test_mistakes_are_named(old: str, new: str, reason: str) -> None:
     with pytest.raises(UserError) as caught:
         specification.parse("x.yaml", GAPS.replace(old, new).encode())
     assert reason in str(caught.value)
+
+
+def with_registers(*registers: str) -> str:
+    """Return the card with more registers, which are at 0x200 unless they say where."""
+    places = [one if "offset" in one else f"{one}, offset: 0x200" for one in registers]
+    lines = [f"  - {{bar: 2, access: rw, description: More, {one}}}\n" for one in places]
+    return GAPS.replace("interrupts:", "".join(lines) + "interrupts:")
+
+
+def mistakes(text: str) -> list[str]:
+    """Return the messages, each with its line."""
+    with pytest.raises(UserError) as caught:
+        specification.parse("x.yaml", text.encode())
+    return str(caught.value).splitlines()
+
+
+@pytest.mark.parametrize("more", ["offset: 0xffc", "offset: 0xff0, count: 100, stride: 12"])
+def test_a_register_is_in_one_page(more: str) -> None:
+    """The fallback carries out an instruction in one page only."""
+    text = with_registers(f"name: SPLIT, width: 64, {more}")
+    [line] = mistakes(text.replace("bytes: 4096", "bytes: 8192"))
+    assert "SPLIT is in two pages of 0x1000 bytes at 0xffc: move it" in line
+
+
+def test_an_elements_name_is_not_too_long() -> None:
+    """What is a card can be exported and imported again."""
+    name = "A" * 62
+    specification.parse("x.yaml", with_registers(f"name: {name}, width: 8").encode())
+    text = with_registers(f"name: {name[1:]}, width: 8, count: 10")
+    specification.parse("x.yaml", text.encode())
+    [line] = mistakes(with_registers(f"name: {name}, width: 8, count: 11"))
+    assert f"the name of element {name}_10 has 65 letters: 63 at most" in line
+
+
+def test_an_overlap_is_told_once() -> None:
+    """Elements of two arrays overlap, and those of one whose stride is too small."""
+    text = with_registers("name: A, width: 32, count: 9", "name: B, width: 32, count: 9")
+    [line] = mistakes(text)
+    assert "B_0 at 0x200 overlaps A_0 (0x200 to 0x203)" in line
+    [line] = mistakes(with_registers("name: A, width: 32, count: 9, stride: 2"))
+    assert "2 bytes are less than the 4 of an element" in line
+
+
+def test_an_overlap_has_its_own_line() -> None:
+    """Another register has the name of the element that overlaps."""
+    text = with_registers(
+        "name: A, width: 32, count: 2, offset: 0x206",
+        "name: B, width: 64, offset: 0x200",
+        "name: A_0, width: 32, offset: 0x300",
+    )
+    number = next(i for i, line in enumerate(text.splitlines(), 1) if "name: A," in line)
+    [line] = [one for one in mistakes(text) if "overlaps" in one]
+    assert line.startswith(f"x.yaml:{number}: A_0 at 0x206 overlaps B (0x200 to 0x207)")
+
+
+@pytest.mark.parametrize("count", ["5000", "four", "0", "4.0", "null"])
+def test_a_wrong_count_is_one_mistake(count: str) -> None:
+    """References to elements are not told; those to fields that no element has are."""
+    text = GAPS.replace("count: 4", f"count: {count}").replace('bits: "9:8"', "bits: 9")
+    text = text.replace("value: 2,", "value: 1,")
+    [line] = mistakes(text.replace("STATUS.RECEIVED", "SLOT_3.MODE"))
+    assert "count: " in line
+    for wrong in ("SLOT_3.NONE", "SLOT.MODE_3", "SLUT_3.MODE"):
+        lines = mistakes(text.replace("STATUS.RECEIVED", wrong))
+        assert sum("unknown REGISTER.FIELD" in one for one in lines) == 1
+
+
+def test_an_array_may_end_with_its_bar(tmp_path: Path) -> None:
+    """SystemRDL counts the whole stride of the last element, so the array is dissolved."""
+    bars = "".join(
+        f"  - {{number: {number}, name: {name}, bytes: 16, kind: memory32, description: Small.}}\n"
+        for number, name in ((4, "FOURTH"), (5, "FIFTH"))
+    )
+    text = GAPS.replace("registers:\n", f"{bars}registers:\n", 1).replace(
+        "interrupts:",
+        "".join(
+            f"  - {{name: {name}, bar: {bar}, offset: 0, width: 32, count: 2, stride: {stride},"
+            " access: rw, description: Two.}\n"
+            for name, bar, stride in (("APART", 4, 12), ("LAST", 5, 8))
+        )
+        + "interrupts:",
+    )
+    card = specification.parse("x.yaml", text.encode())
+    (tmp_path / "gaps.rdl").write_text(rdl(card))
+    again = load_rdl(tmp_path / "gaps.rdl")
+    places = [
+        [(one.name, one.bar, one.offset) for one in each.all_registers] for each in (again, card)
+    ]
+    assert places[0] == places[1]
+    assert [one.count for one in again.registers if one.bar > 2] == [1, 1, 2]
+
+
+def test_the_manual_shows_pairs_of_arrays() -> None:
+    """One sentence, if all elements correspond, or else one for each pair."""
+
+    def sentences(transmit: str) -> list[str]:
+        text = with_registers("name: RX, width: 8, count: 3", transmit)
+        for name, access in (("RX", "ro"), ("TX", "wo")):
+            own = f"description: More, name: {name}"
+            text = text.replace(f"access: rw, {own}", f"access: {access}, {own}")
+        page = reference_manual(specification.parse("x.yaml", text.encode()))
+        return re.findall(r"At [RT]X_\w+, \w+ is \w+\.", re.sub("</?a[^>]*>", "", page))
+
+    assert sentences("name: TX, width: 8, count: 3") == [
+        "At RX_i, TX_i is written.",
+        "At TX_i, RX_i is read.",
+    ]
+    assert sentences("name: TX, width: 8, count: 2, offset: 0x201") == [
+        "At RX_1, TX_0 is written.",
+        "At RX_2, TX_1 is written.",
+        "At TX_0, RX_1 is read.",
+        "At TX_1, RX_2 is read.",
+    ]
+    assert sentences("name: TX, width: 8, offset: 0x202") == ["At RX_2, TX is written."]
 
 
 def test_an_interrupt_may_belong_to_an_element() -> None:

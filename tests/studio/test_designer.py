@@ -90,12 +90,28 @@ def test_arrays_and_pairs_of_registers(designer: Page, tmp_path: Path) -> None:
     expect(page.get_by_role("button", name=re.compile("SLOT.*4 \u00d7 32 bits"))).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("TRANSMIT"))).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("overlaps"))).to_have_count(0)
+    page.get_by_role("button", name="WIDE").focus()
+    for key, place in (("ArrowDown", "0:0x008"), ("ArrowUp", "0:0x004")):
+        page.keyboard.press(f"Alt+{key}")
+        expect(page.get_by_role("button", name="WIDE")).to_contain_text(place)
     page.get_by_role("button", name=re.compile("SLOT.*4 \u00d7 32 bits")).focus()
     page.keyboard.press("Enter")
     page.get_by_label("count", exact=True).fill("6")
     page.get_by_label("count", exact=True).press("Tab")
     page.locator(".preview select").select_option("gaps_registers.h")
     expect(page.locator(".preview pre")).to_contain_text("#define GAPS_SLOT_5 0x150u", timeout=LONG)
+
+
+def test_registers_without_an_access_overlap(designer: Page, tmp_path: Path) -> None:
+    """They are no pair of a register that is read and one that is written."""
+    more = (f"  - {{name: {one}, bar: 2, offset: 0x300, width: 32}}\n" for one in ("ONE", "TWO"))
+    (tmp_path / "cards").mkdir(exist_ok=True)
+    text = GAPS.replace("interrupts:", "".join(more) + "interrupts:")
+    (tmp_path / "cards" / "bare.yaml").write_text(text)
+    page = designer
+    page.goto(page.url.partition("#")[0])
+    page.get_by_role("button", name="bare").or_(page.get_by_role("link", name="bare")).first.click()
+    expect(page.get_by_role("button", name=re.compile("TWO.*overlaps"))).to_be_visible()
 
 
 def test_registers_and_fields_by_the_keyboard_alone(designer: Page, tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ odd {ROUNDS} > /out/process || fail "odd: $?"
 odd 0 > /out/plain & plain=$!
 echo {ROUNDS} > /dev/odd
 wait $plain || fail "odd: $?"
+odd_places > /out/places || fail "odd_places: $?"
 cat /sys/kernel/vpcib/fallbacks > /out/count
 """
     + UNLOAD
@@ -90,6 +91,7 @@ def ran(scenario: str, processor: str = "ordinary") -> Result:
             "card.ko": card_modules.card(kernel, CARD),
             "odd_driver.ko": card_modules.driver(kernel, CHECKOUT / FOLDER / "odd_driver.c", card),
             "bin/odd": compiled(odd),
+            "bin/odd_places": compiled(Program("odd_places", (f"{FOLDER}/odd_places_user.c",))),
             "bin/fuzzed": compiled(Program("fuzzed", (f"{FOLDER}/fuzzed_user.c",))),
         },
         clock="wall",
@@ -196,9 +198,9 @@ def rounds(held: Held) -> Iterator[Seen]:
         yield from held.odd(0x135, b"\0")
 
 
-def odd_thread(result: Result) -> Journal:
-    """Return the journal of the process, except for its two storing threads."""
-    return of_thread(result, int(said(result, r"odd (\d+)")[0]))
+def odd_thread(result: Result, name: str = "process") -> Journal:
+    """Return the journal of a process, except for its two storing threads."""
+    return of_thread(result, int(said(result, r"odd (\d+)", name)[0]))
 
 
 @pytest.mark.parametrize("processor", PROCESSORS)
@@ -266,6 +268,38 @@ def test_avx() -> None:
 def test_what_it_looks_at_stays(processor: str) -> None:
     """The fallback does not read the register, which a read would clear."""
     assert said(ran(SEEN, processor), r"count (\w+)") == ["77"]
+
+
+def test_a_wide_register_at_a_multiple_of_4() -> None:
+    """Its halves are two registers for the fallback, also if the operand has only one of them."""
+    result = ran(SEEN)
+    halves = ["5566778800000000 1122334455667788 11223344"]
+    assert said(result, r"split (.+)", "places") == halves
+    assert said(result, r"both (\w+)", "places") == ["2468ace09abcdef0"]
+    assert seen(odd_thread(result, "places")[:9]) == [
+        (What.STORE, 0x144, 8, 0x1122334455667788),
+        *((What.FALLBACK, at, 0, 0) for at in (0x140, 0x144, 0x148, 0x144)),
+        (What.STORE, 0x144, 4, 0x9ABCDEF0),
+        (What.STORE, 0x148, 4, 0x12345678),
+        (What.FALLBACK, 0x148, 0, 0),
+        (What.STORE, 0x148, 4, 0x2468ACE0),
+    ]
+
+
+def test_the_msix_table_beside_registers() -> None:
+    """The fallback sees its words, and can write a 0; it works while the registers are silent."""
+    result = ran(SEEN)
+    assert said(result, r"entry (\w+)", "places") == ["100000000"]
+    assert said(result, r"stored (\w+)", "places") == ["55"]
+    assert said(result, r"silent (\w+)", "places") == ["ffffffff"]
+    assert said(result, r"address (\w+)", "places") == ["1234"]
+
+
+def test_a_fault() -> None:
+    """A fault begins with an instruction of the fallback, as with any access, and ends in time."""
+    result = ran(SEEN)
+    assert said(result, r"again (\w+)", "places") == ["7"]
+    assert said(result, r"gone (\w+)", "places") == ["f" * 16]
 
 
 @pytest.mark.parametrize("processor", PROCESSORS)

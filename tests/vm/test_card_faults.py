@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from guests import group
-from rude_drivers import EXERCISE, UNMAPS_TOO_EARLY, WAITS, Rude
+from rude_drivers import EXERCISE, RIGHT, UNMAPS_TOO_EARLY, WAITS, Rude
 
 from understudy_devices.base.paths import cards_dir
 from understudy_devices.cards.journal import What
@@ -44,3 +44,17 @@ def test_a_driver_that_does_not_survive(driver: Rude, kind: str, tmp_path: Path)
     fault = faults.Fault(kind, 1)
     outcome = run.run(run.prepared("copier", source, exercise), run.Setting(1, SEED, fault))
     assert driver.finding in {finding.rule for finding in outcome.findings}
+
+
+@pytest.mark.slow
+def test_a_stall_lasts_while_a_driver_polls(tmp_path: Path) -> None:
+    """The card that works in the trap of a driver's polling (`never_sleeps`) stalls too."""
+    source, exercise = tmp_path / "rude.c", tmp_path / "exercise"
+    source.write_text(RIGHT["polls_locked"].source())
+    exercise.write_text(EXERCISE)
+    setting = run.Setting(1, SEED, faults.Fault("stall", 1))
+    outcome = run.run(run.prepared("copier", source, exercise), setting)
+    what, ns = outcome.accesses["what"], outcome.accesses["ns"]
+    [fault] = ns[what == What.FAULT]
+    transfers = ns[(what == What.DMA_READ) & (ns > fault)]
+    assert transfers[0] - fault >= 3_000_000_000

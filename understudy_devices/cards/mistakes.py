@@ -22,6 +22,8 @@ SECTIONS: dict[str, type[model.Section]] = {
     "capabilities": model.Capabilities,
     "msi": model.Msi,
     "msix": model.Msix,
+    "pm": model.Pm,
+    "express": model.Express,
     "bars": model.Bar,
     "registers": model.Register,
     "fields": model.RegisterField,
@@ -66,6 +68,7 @@ class Mistakes:
         self._bars = frozenset(_each(data, "bars", "number"))
         self._registers = frozenset(islice(_register_names(data), NAMES_MAX))
         self._fields = frozenset(islice(_field_names(data), NAMES_MAX))
+        self._uncounted = frozenset(_uncounted(data))
         self._check()
 
     def _check(self) -> None:
@@ -81,7 +84,13 @@ class Mistakes:
             if self._set_aside(details):
                 self._check()
             return
-        known = rules.Known(self._bars, self._registers, self._fields, frozenset(self._incomplete))
+        known = rules.Known(
+            self._bars,
+            self._registers,
+            self._fields,
+            frozenset(self._incomplete),
+            self._uncounted,
+        )
         broken = list(rules.broken(card, known))
         self.found += [(self._place(path), reason) for path, reason in broken]
         self.card = None if self.found else card
@@ -157,28 +166,43 @@ def _each(node: dict[str, Any], section: str, key: str) -> Iterator[Any]:
             yield entry[key]
 
 
-def _register_names(data: dict[str, Any]) -> Iterator[str]:
+def _registers(data: dict[str, Any]) -> list[dict[str, Any]]:
     registers = data.get("registers")
-    for register in registers if isinstance(registers, list) else ():
-        if isinstance(register, dict):
-            yield from _elements(register)
+    entries = registers if isinstance(registers, list) else []
+    return [register for register in entries if isinstance(register, dict)]
+
+
+def _register_names(data: dict[str, Any]) -> Iterator[str]:
+    for register in _registers(data):
+        yield from _elements(register)
 
 
 def _elements(register: dict[str, Any]) -> Iterator[str]:
-    """Yield the name of a register, or of the elements of an array."""
-    name, count = register.get("name"), register.get("count")
-    if type(count) is int and 1 < count <= model.REGISTERS_MAX:
+    """Yield the name of a register, or of the elements of an array; if its count is wrong, that of
+    the array.
+    """
+    name, count = register.get("name"), register.get("count", 1)
+    if _is_count(count) and count > 1:
         yield from (f"{name}_{index}" for index in range(count))
     else:
         yield str(name)
 
 
+def _is_count(count: Any) -> bool:
+    return type(count) is int and 1 <= count <= model.REGISTERS_MAX
+
+
+def _uncounted(data: dict[str, Any]) -> Iterator[str]:
+    """Yield the names of arrays whose count is wrong."""
+    for register in _registers(data):
+        if not _is_count(register.get("count", 1)):
+            yield str(register.get("name"))
+
+
 def _field_names(data: dict[str, Any]) -> Iterator[str]:
-    registers = data.get("registers")
-    for register in registers if isinstance(registers, list) else ():
-        if isinstance(register, dict):
-            for name in _each(register, "fields", "name"):
-                yield from (f"{one}.{name}" for one in _elements(register))
+    for register in _registers(data):
+        for name in _each(register, "fields", "name"):
+            yield from (f"{one}.{name}" for one in _elements(register))
 
 
 def _reason(detail: ErrorDetails) -> str:

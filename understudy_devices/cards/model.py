@@ -23,8 +23,11 @@ BITS_MAX = 64
 REGISTERS_MAX = 4096
 """Most registers of a card, where each element of an array counts."""
 
+NAME_MAX = 63
+"""Most letters of a name, also of an element's."""
+
 CardName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
-Name = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,62}$")]
+Name = Annotated[str, Field(pattern=rf"^[A-Z][A-Z0-9_]{{0,{NAME_MAX - 1}}}$")]
 SourceName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
 Word = Annotated[int, Field(ge=0, lt=2**16)]
@@ -111,6 +114,20 @@ class Msix(Section):
     """Bytes from the start of the BAR to the pending bits, a multiple of 8; they take 8 bytes."""
 
 
+class Pm(Section):
+    """The power management capability: the card has D0 and D3hot."""
+
+    no_soft_reset: bool = False
+    """Whether the registers keep their values in D3hot; if not, waking resets the card."""
+
+
+class Express(Section):
+    """The PCI Express capability, of an endpoint in the root complex."""
+
+    flr: bool = True
+    """Whether a driver can reset the card by it (function-level reset)."""
+
+
 class Capabilities(Section):
     """The list of capabilities in config space."""
 
@@ -118,6 +135,10 @@ class Capabilities(Section):
     """Message-signalled interrupts; without them the card has INTA."""
     msix: Msix | None = None
     """Interrupts with an address and a mask each; a driver takes these or MSI."""
+    pm: Pm | None = None
+    """Power management; without it the card is always awake."""
+    express: Express | None = None
+    """PCI Express; without it the card is one of PCI."""
 
     @property
     def vectors(self) -> int:
@@ -205,7 +226,8 @@ class Register(Section):
     bar: Annotated[int, Field(ge=0, le=5)]
     """Number of its BAR."""
     offset: Annotated[int, Field(ge=0, lt=2**40)]
-    """Bytes from the start of the BAR, a multiple of its size; of 4 if it has 64 bits."""
+    """Bytes from the start of the BAR, a multiple of its size; of 4 if it has 64 bits.  No register
+    is in two pages of 4096 bytes."""
     width: Literal[8, 16, 32, 64]
     """Its size in bits."""
     kind: Literal["plain", "doorbell", "port"] = "plain"

@@ -32,6 +32,10 @@ def _of_card(card: Card) -> Lines:
         yield f"pci_msix_bar = {card.capabilities.msix.bar};"
         yield f"pci_msix_table = {card.capabilities.msix.table:#x};"
         yield f"pci_msix_pending = {card.capabilities.msix.pending:#x};"
+    if card.capabilities.pm:
+        yield f"pci_pm_no_soft_reset = {int(card.capabilities.pm.no_soft_reset)};"
+    if card.capabilities.express:
+        yield f"pci_express_flr = {int(card.capabilities.express.flr)};"
     yield from _list("pci_interrupts", "card_interrupt", card.interrupts)
     yield from _list("pci_buffers", "card_buffer", card.buffers)
     yield from _list("pci_rings", "card_ring", card.rings)
@@ -66,7 +70,7 @@ def _bars(card: Card) -> Lines:
         address = -(-address // bar.bytes) * bar.bytes
         registers = [register for register in card.registers if register.bar == bar.number]
         registers.sort(key=lambda one: one.offset)
-        whole = [part for one in registers for part in _without_others(one, registers)]
+        whole = [part for one in registers for part in _parts(one, registers, bar)]
         inside = [*_of_bar(bar), *(line for one in whole for line in _register(one))]
         if not registers:
             inside += [f"mementries = {bar.bytes};", "memwidth = 8;"]
@@ -76,13 +80,13 @@ def _bars(card: Card) -> Lines:
         address += bar.bytes
 
 
-def _without_others(register: Register, others: Iterable[Register]) -> Iterable[Register]:
-    """Return the register or array; its elements if another register lies between them, which
-    SystemRDL does not allow.
+def _parts(register: Register, others: Iterable[Register], bar: Bar) -> Iterable[Register]:
+    """Return the register or array; its elements if another register lies between them, or if the
+    BAR ends before the stride of the last one.  SystemRDL allows neither.
     """
     end = register.offset + register.count * register.step
     between = any(register.offset < one.offset < end for one in others)
-    return register.elements() if between else [register]
+    return register.elements() if between or end > bar.bytes else [register]
 
 
 def _of_bar(bar: Bar) -> Lines:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A card from SystemRDL: a file from rdl_export.py, or any addrmap with the project's properties.
 
-An array of registers stays an array if it has one dimension.  Registers in register files are named
-by their path, such as CHANNEL_1_STATUS.
+An array of registers stays an array if it has one dimension.  Registers in register files are
+named by their path, such as CHANNEL_1_STATUS.
 What hardware does with a field (counters, hw, intr) is a card's behaviour, which is written in C,
 so it is left out.  Features that a card can't have are mistakes, each with its line: other accesses
 of software, memories that are not BARs.  All mistakes are reported at once, unless the file is not
@@ -10,8 +10,9 @@ SystemRDL.
 """
 
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from systemrdl.node import AddressableNode, AddrmapNode, FieldNode, MemNode, Node, RegNode
 from systemrdl.rdltypes.user_struct import UserStruct
@@ -49,6 +50,7 @@ class _Reader:
         self._file, self._top, self._ids = file, top, ids
         self._lines: dict[Place, int] = {(): self._line(top)}
         self._wrong: list[tuple[int, str]] = []
+        self._number = 0  # of registers and memories, with each element of an array
 
     def card(self) -> Card:
         """Return the card; raise a WrongCard with all mistakes."""
@@ -122,6 +124,9 @@ class _Reader:
                 if (place := self._own(self._top, f"pci_msix_{key}")) is not None:
                     msix[key] = place
             capabilities["msix"] = msix
+        for name, key in (("pm", "no_soft_reset"), ("express", "flr")):
+            if (value := self._own(self._top, f"pci_{name}_{key}")) is not None:
+                capabilities[name] = {key: bool(value)}
         return capabilities
 
     def _bar(self, window: AddressableNode) -> dict[str, Any]:
@@ -152,19 +157,31 @@ class _Reader:
     def _add_registers(
         self, window: AddressableNode, bar: int, registers: list[dict[str, Any]]
     ) -> None:
+        for node in window.descendants(unroll=False):
+            self._count(node)
         for node in window.descendants(unroll=True):
             if isinstance(node, MemNode):
                 reason = f"{node.inst_name}: a memory is a BAR: give it pci_bar_number"
                 self._wrong.append((self._line(node), reason))
             elif isinstance(node, RegNode):
-                if len(registers) == REGISTERS_MAX:
-                    reason = f"more than {REGISTERS_MAX} registers: no card has so many"
-                    raise WrongCard(str(self._file), [(self._line(node), reason)])
                 if _is_later_element(node):
                     continue
                 place: Place = ("registers", len(registers))
                 self._lines[place] = self._line(node)
                 registers.append(self._register(place, node, window, bar))
+
+    def _count(self, node: Node) -> None:
+        """Count a register or memory with all elements, before a loop walks these."""
+        if not isinstance(node, MemNode | RegNode):
+            return
+        number, part = 1, cast(Node | None, node)
+        while isinstance(part, AddressableNode):
+            number *= prod(part.array_dimensions or ())
+            part = part.parent
+        self._number += number
+        if self._number > REGISTERS_MAX:
+            reason = f"more than {REGISTERS_MAX} registers: no card has so many"
+            raise WrongCard(str(self._file), [(self._line(node), reason)])
 
     def _register(
         self, place: Place, node: RegNode, window: AddressableNode, bar: int

@@ -25,6 +25,8 @@ PROPERTIES = {  # name: components that have it, type
     "pci_msix_bar": ("addrmap", NUMBER),
     "pci_msix_table": ("addrmap", NUMBER),
     "pci_msix_pending": ("addrmap", NUMBER),
+    "pci_pm_no_soft_reset": ("addrmap", NUMBER),
+    "pci_express_flr": ("addrmap", NUMBER),
     "pci_interrupts": ("addrmap", "card_interrupt[]"),
     "pci_buffers": ("addrmap", "card_buffer[]"),
     "pci_rings": ("addrmap", "card_ring[]"),

@@ -42,10 +42,12 @@ CONFIG = {What.CONFIG_READ: "config load ", What.CONFIG_WRITE: "config store"}
 SWITCHES = {
     0x04: ("COMMAND", {0x2: "memory decoding", 0x4: "bus mastering", 0x400: "no INTA"}),
     0x42: ("MSI", {0x1: "enabled"}),
+    0x74: ("D3hot", {0x3: "on"}),
+    0x88: ("function-level reset", {0x8000: "on"}),
     0x62: ("MSI-X", {0x8000: "enabled", 0x4000: "all masked"}),
 }
-"""The registers of the configuration space that switch something on (kernel/vpcib/config.c), with
-their bits."""
+"""The registers of the configuration space that switch something on (kernel/vpcib/config.c,
+power.c), with their bits."""
 FAULTS = ("none", "interrupt", "dma", "ones", "stall", "reset")
 """The kinds of faults, by their numbers (kernel/vpcib/card.h)."""
 DMA = tuple(what for what in What if what.name.startswith("DMA_"))

@@ -5,6 +5,7 @@
 card, as in ("registers", 3, "offset").
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,6 +13,7 @@ from typing import Protocol
 from understudy_devices.base.catalog import unknown
 from understudy_devices.cards import header, table
 from understudy_devices.cards.model import (
+    NAME_MAX,
     REGISTERS_MAX,
     Buffer,
     Card,
@@ -24,6 +26,7 @@ from understudy_devices.cards.template import kernel_names
 
 Path = tuple[str | int, ...]
 Broken = Iterator[tuple[Path, str]]
+PAGE_BYTES = 4096
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,24 @@ class Known:
     """As REGISTER.FIELD."""
     incomplete: frozenset[str]
     """Registers without some of their fields."""
+    uncounted: frozenset[str]
+    """Arrays whose count is wrong, so that any number may follow their name."""
+
+    def has_register(self, name: str) -> bool:
+        """Return whether a register or an element has this name."""
+        return name in self.registers or _array_of(name) in self.uncounted
+
+    def has_field(self, name: str) -> bool:
+        """Return whether a register or an element has this field, as REGISTER.FIELD."""
+        register, _, field = name.partition(".")
+        array = _array_of(register)
+        return name in self.fields or (
+            array in self.uncounted and f"{array}.{field}" in self.fields
+        )
+
+
+def _array_of(element: str) -> str:
+    return re.sub("_[0-9]+$", "", element)
 
 
 class Named(Protocol):
@@ -171,6 +192,19 @@ def _place(path: Path, register: Register, card: Card, known: Known) -> Broken:
     elif bar and (end := register.end + (register.count - 1) * register.step) > bar.bytes:
         reason = f"{register.name} ends at {end:#x}, outside BAR {bar.number}"
         yield (*path, "offset"), f"{reason} of {bar.bytes:#x} bytes"
+    else:
+        yield from _page(path, register, size)
+
+
+def _page(path: Path, register: Register, alignment: int) -> Broken:
+    """Check that no element is in two pages, as a 64-bit register at a multiple of 4 may be."""
+    size = register.width // 8
+    for index in range(register.count):
+        begin = register.offset + index * register.step
+        if begin % PAGE_BYTES > PAGE_BYTES - size and not begin % alignment:
+            reason = f"{register.name} is in two pages of {PAGE_BYTES:#x} bytes at {begin:#x}"
+            yield (*path, "offset"), f"{reason}: move it"
+            return
 
 
 def _contents(path: Path, register: Register, complete: bool) -> Broken:
@@ -225,33 +259,41 @@ def _arrays(card: Card) -> Broken:
         elif register.count > 1 and register.step % min(register.width // 8, 4):
             reason = f"elements {register.step} bytes apart are misaligned"
             yield ("registers", index, "stride"), reason
+        last = f"{register.name}_{register.count - 1}"
+        if register.count > 1 and len(last) > NAME_MAX:
+            reason = f"the name of element {last} has {len(last)} letters: {NAME_MAX} at most"
+            yield ("registers", index, "name"), reason
 
 
 def _overlaps(card: Card) -> Broken:
-    """Yield each register that begins before the end of a register with a lower offset."""
-    reach: dict[int, Register] = {}
-    indexes = {
-        element.name: index
-        for index, register in enumerate(card.registers)
-        for element in register.elements()
-    }
-    shared = ""
+    """Yield each register that begins before the end of a register with a lower offset, once if
+    more elements do.  If elements of one array overlap, its stride is wrong (_arrays).
+    """
+    reach: dict[int, tuple[int, Register]] = {}
+    shared: Register | None = None
+    seen = {(index, index) for index in range(len(card.registers))}
     places = sorted(
-        card.all_registers,
-        key=lambda one: (one.bar, one.offset, not one.is_loaded, indexes[one.name]),
+        (
+            (index, element)
+            for index, register in enumerate(card.registers)
+            for element in register.elements()
+        ),
+        key=lambda place: (place[1].bar, place[1].offset, not place[1].is_loaded, place[0]),
     )
-    for register in places:
-        before, index = reach.get(register.bar), indexes[register.name]
-        if before and before.name != shared and before.shares(register):
-            shared = before.name
-        elif before and register.offset < before.end:
+    for index, register in places:
+        other, before = reach.get(register.bar, (index, None))
+        pair = (min(index, other), max(index, other))
+        if before and before is not shared and before.shares(register):
+            shared = before
+        elif before and register.offset < before.end and pair not in seen:
+            seen.add(pair)
             reason = (
                 f"{register.name} at {register.offset:#x} overlaps {before.name}"
                 f" ({before.offset:#x} to {before.end - 1:#x})"
             )
             yield ("registers", index, "offset"), reason
         if not before or register.end > before.end:
-            reach[register.bar] = register
+            reach[register.bar] = (index, register)
 
 
 def _fields(card: Card) -> dict[str, RegisterField]:
@@ -274,7 +316,7 @@ def _interrupt(
         field = fields.get(named)
         if named is None:
             continue
-        if named not in known.fields:
+        if not known.has_field(named):
             yield (*path, key), unknown("REGISTER.FIELD", named, known.fields)
         elif field and field.bits.count > 1:
             yield (*path, key), f"{named} has {field.bits.count} bits: one is needed"
@@ -294,7 +336,7 @@ def _transfer(path: Path, transfer: Buffer, registers: dict[str, Register], know
             yield (*path, "bytes_max"), f"{reason}, the size of an entry"
     for key in keys:
         named = getattr(transfer, key)
-        if named not in known.registers:
+        if not known.has_register(named):
             yield (*path, key), unknown("register", named, known.registers)
     doorbell = registers.get(transfer.doorbell)
     if doorbell and doorbell.kind != "doorbell":

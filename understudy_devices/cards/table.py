@@ -71,9 +71,18 @@ def _of_card(card: Card, arrays: Mapping[str, tuple[str, Sequence[object]]]) -> 
     yield "msix_bar", str(msix.bar if msix else 0)
     yield "msix_table", f"{msix.table if msix else 0:#x}"
     yield "msix_pending", f"{msix.pending if msix else 0:#x}"
+    pm, express = card.capabilities.pm, card.capabilities.express
+    yield "has_pm", _bool(pm)
+    yield "no_soft_reset", _bool(pm and pm.no_soft_reset)
+    yield "is_express", _bool(express)
+    yield "has_flr", _bool(express and express.flr)
     for name, (_, rows) in arrays.items():
         yield f"nr_{name}", str(len(rows))
         yield name, f"{card.name}_{name}"
+
+
+def _bool(value: object) -> str:
+    return "true" if value else "false"
 
 
 def _bar(bar: Bar) -> Iterator[Member]:

@@ -44,10 +44,32 @@ def _register(card: Card, register: Register) -> dict[str, Any]:
     bits.
     """
     pieces: list[Part] = parts(register)
-    first = next(register.elements())
     return {
         "it": register,
         "parts": pieces,
         "drawing": Markup(drawing(register, pieces)),
-        "other": card.partners.get(first.name),
+        "others": _others(card, register),
     }
+
+
+def _others(card: Card, register: Register) -> list[dict[str, Any]]:
+    """Return the other register at each address of the register, or of its elements; one entry if
+    each element's is that of another array with the same index.
+    """
+    pairs = [(one, card.partners.get(one.name)) for one in register.elements()]
+    others = [
+        {
+            "at": one.name if register.count > 1 else "this address",
+            "name": other.name,
+            "prefix": other.prefix,
+            "is_written": other.is_stored,
+        }
+        for one, other in pairs
+        if other
+    ]
+    if register.count == 1 or len(others) < register.count:
+        return others
+    array = others[0]["prefix"]
+    if [one["name"] for one in others] != [f"{array}_{i}" for i in range(register.count)]:
+        return others
+    return [others[0] | {"at": f"{register.name}_i", "name": f"{array}_i"}]

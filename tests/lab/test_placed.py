@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 import lab_images
 import pytest
 from lab_class import NAME, PATIENCE_SECONDS, Class, running_lab
+from terminal import COMMAND
 
 from understudy_devices.lab import hardware, holder, locks, memory, placed
 from understudy_devices.lab.hardware import Hardware
@@ -26,7 +27,8 @@ STRANGER = 54321
 SCRIPTS = {
     "sbatch": 'printf "%s\\n" "$@" >$FAKE/options; env >$FAKE/environment; cat >$FAKE/script; '
     f"touch $FAKE/is_submitted; echo {JOB}",
-    "squeue": "if [ -e $FAKE/is_submitted ]; then cat $FAKE/after; else cat $FAKE/before; fi",
+    "squeue": "[ -e $FAKE/is_submitted ] || exec cat $FAKE/before; "
+    "touch $FAKE/listed; cat $FAKE/after",
     "scancel": 'echo "$@" >>$FAKE/cancelled',
     "srun": "",
     # The first question is not answered.
@@ -118,6 +120,24 @@ def test_jobs_that_are_there(lab: Class, slurm: Path) -> None:
     (slurm / "after").write_text("5 PENDING Resources \n7 PENDING Dependency \n")
     assert "team01 has a job already: 5 (PENDING Resources)" in start(lab)
     assert (slurm / "cancelled").read_text() == f"{JOB}\n"
+
+
+def test_ctrl_c_names_a_job_that_goes_on(lab: Class, slurm: Path) -> None:
+    (slurm / "after").write_text(f"{JOB} RUNNING None n1\n")
+    words = [COMMAND, "lab", "start", NAME, "team01", "--on-cluster", "--folder", lab.labs]
+    command = subprocess.Popen(list(map(str, words)), stderr=subprocess.PIPE, text=True)
+    try:
+        assert command.stderr
+        assert command.stderr.readline() == f"team01: job {JOB}\n"
+        lab.until((slurm / "listed").exists)
+        command.send_signal(signal.SIGINT)
+        _, errors = command.communicate(timeout=PATIENCE_SECONDS)
+    finally:
+        command.kill()
+        command.wait()
+    assert errors == f"understudy: interrupted: job {JOB} goes on; scancel {JOB} ends it\n"
+    asked = (slurm / "cancelled").read_text().split()
+    assert asked[:2] == ["--state=PENDING", f"--user={os.getuid()}"]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from understudy_devices.base import scratch
 from understudy_devices.base.cache import digest
@@ -59,17 +60,17 @@ def start(team: Team, request: Request, say: Callable[[str], None]) -> str:
     """
     _check(request)
     _check_free(team)
-    number = ""
     try:
         with Stops(STOP_SECONDS)():
             number = _submit(team, request)
             say(f"job {number}")
+            scratch.say_if_interrupted(f"job {number} goes on; scancel {number} ends it")
             return _outcome(team, request, number)
     except Stopped:
         _cancel_what_waits(team)
-        left = number and number in jobs(team)
-        words = f"job {number} goes on; scancel {number} ends it" if left else "no job is left"
-        scratch.say_if_interrupted(words)
+        with suppress(RunFailed):  # Slurm does not answer
+            if not jobs(team):
+                scratch.say_if_interrupted("no job is left")
         sys.exit(EXIT_INTERRUPTED)
 
 

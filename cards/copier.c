@@ -23,6 +23,7 @@ struct copier {
  * BUSY.
  */
 struct order {
+	u32 resets; /* of the card, when the order was taken */
 	u32 operation;
 	u64 source;
 	u64 destination;
@@ -56,6 +57,7 @@ static bool may_store(struct vgpu *device, u32 index)
 static struct order order_of(const struct vgpu *device)
 {
 	return (struct order){
+		.resets = device->resets,
 		.operation = vgpu_get(device, COPIER_INDEX_COMMAND),
 		.source = vgpu_get(device, COPIER_INDEX_SOURCE),
 		.destination = vgpu_get(device, COPIER_INDEX_DESTINATION),
@@ -122,13 +124,20 @@ static int do_piece(struct vgpu *device, struct order *order, u32 at, u32 bytes)
 	return 0;
 }
 
+/* Returns whether the card was reset since the order was taken; then the order is void. */
+static bool was_reset(const struct vgpu *device, const struct order *order)
+{
+	return READ_ONCE(device->resets) != order->resets;
+}
+
 static int carry_out(struct vgpu *device, struct order *order)
 {
 	u32 at, bytes;
 	int ret = 0;
 
 	order->checksum = ~0u;
-	for (at = 0; at < order->bytes && !ret; at += bytes) {
+	for (at = 0; at < order->bytes && !ret && !was_reset(device, order);
+	     at += bytes) {
 		bytes = min_t(u32, order->bytes - at, PIECE_BYTES);
 		ret = do_piece(device, order, at, bytes);
 	}
@@ -137,6 +146,8 @@ static int carry_out(struct vgpu *device, struct order *order)
 
 static void finish(struct vgpu *device, const struct order *order, int error)
 {
+	if (was_reset(device, order))
+		return;
 	vgpu_clear_bits(device, COPIER_INDEX_STATUS, COPIER_STATUS_BUSY_MASK);
 	vpcib_dma_end(device->card, order->source);
 	vpcib_dma_end(device->card, order->destination);

@@ -20,7 +20,6 @@ struct zach1 {
 	struct console_pair piece[PIECE_PAIRS]; /* used by the card's thread only */
 
 	/* guarded by the card's lock */
-	u32 resets;
 	u64 begun; /* bus address of the DMA buffer */
 	u64 next; /* bus address of the first byte not yet fetched */
 	u32 left; /* number of bytes not yet fetched */
@@ -203,7 +202,7 @@ static bool fetch(struct vgpu *device)
 {
 	struct zach1 *zach1 = zach1_of(device);
 	unsigned long flags = vgpu_lock(device);
-	u32 resets = zach1->resets, pairs = next_pairs(zach1);
+	u32 resets = device->resets, pairs = next_pairs(zach1);
 	u64 address = zach1->next;
 	int ret;
 
@@ -212,7 +211,7 @@ static bool fetch(struct vgpu *device)
 		return false;
 	ret = vpcib_dma_read(device->card, address, zach1->piece, pairs * PAIR_BYTES);
 	flags = vgpu_lock(device);
-	if (resets == zach1->resets && zach1->left) {
+	if (resets == device->resets && zach1->left) {
 		if (ret)
 			fail(device, ZACH1_ERROR_CODE_ADDRESS);
 		else
@@ -234,7 +233,6 @@ static void reset(struct vgpu *device)
 {
 	struct zach1 *zach1 = zach1_of(device);
 
-	zach1->resets++;
 	end_dma(device);
 	zach1->fifo_words = 0;
 	zach1->fifo_half = false;

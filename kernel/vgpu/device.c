@@ -73,9 +73,10 @@ void vgpu_reset(struct vgpu *device)
 {
 	registers_reset(&device->registers);
 	device->asserted = 0;
-	vpcib_dma_end_all(device->card);
+	device->resets++;
 	if (card_behaviour.reset)
 		card_behaviour.reset(device);
+	vpcib_dma_end_all(device->card);
 }
 
 static u64 load(struct vpcib_card *card, u32 bar, u32 offset, u32 bytes)
@@ -160,6 +161,8 @@ static void run(struct work_struct *work)
 {
 	struct vgpu *device = container_of(work, struct vgpu, work);
 
+	if (!atomic64_read(&device->due))
+		return; /* spun() has done it */
 	vpcib_dawdle(device->card);
 	while (atomic64_read(&device->due)) {
 		work_once(device);
@@ -176,8 +179,8 @@ static void spun(struct vpcib_card *card)
 	struct vgpu *device = vgpu_of(card);
 	u64 due = atomic64_read(&device->due);
 
-	if (card_behaviour.never_sleeps && due && ktime_get_ns() - due > PATIENCE_NS &&
-	    !vpcib_stalls(card))
+	if (card_behaviour.never_sleeps && due && !atomic_read(&device->working) &&
+	    ktime_get_ns() - due > PATIENCE_NS && !vpcib_stalls(card))
 		work_once(device);
 }
 

@@ -17,6 +17,8 @@
  * @card: the card on the bus
  * @registers: the values of the registers, guarded by the card's lock
  * @state: the behaviour's own state, zero at first
+ * @resets: how often the card was reset.  Work that goes on outside of the lock compares it, so that
+ *   it changes nothing after a reset.
  *
  * The rest is private.
  */
@@ -24,6 +26,7 @@ struct vgpu {
 	struct vpcib_card *card;
 	struct registers registers;
 	void *state;
+	u32 resets;
 
 	u64 sources; /* one bit for each active interrupt of the table */
 	u32 asserted; /* vectors that the behaviour asserts */

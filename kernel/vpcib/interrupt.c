@@ -281,7 +281,7 @@ static struct irq_chip line_chip = {
 
 static u32 ready_messages(const struct vpcib_card *card)
 {
-	return config_sends_messages(card) && !card->gone
+	return config_sends_messages(card) && !card->gone && power_is_on(card)
 		       ? card->pending & ~config_masked(card)
 		       : 0;
 }

@@ -3,8 +3,9 @@
  * The capabilities of power management (PCI Power Management 1.2: D0 and D3hot) and of PCI Express
  * (an endpoint of the root complex), and the resets that they bring.
  *
- * A card in D3hot reacts only to its configuration space: loads return ones, stores are lost, and it
- * neither transfers nor interrupts.  If it does not keep its registers, it is reset when it wakes.  A
+ * A card in D3hot reacts only to its configuration space: loads of registers return ones, stores are
+ * lost, and it neither transfers nor interrupts.  A BAR without registers is memory, which does not
+ * sleep.  If it does not keep its registers, it is reset when it wakes.  A
  * function-level reset is a driver's write to the PCI Express capability.  A reset also clears the
  * BARs, which the kernel restores.
  *

@@ -197,8 +197,8 @@ void vpcib_dma_end_all(struct vpcib_card *card);
 __printf(2, 3) void vpcib_mistake(struct vpcib_card *card, const char *format, ...);
 
 /*
- * Sleeps while the card stalls.  With the parameter "races", imitates a busy card by a sleep of random length.  The length depends
- * on the seed.
+ * Sleeps while the card stalls.  With the parameter "races", imitates a busy card by a sleep of random
+ * length.  The length depends on the seed.
  */
 void vpcib_dawdle(struct vpcib_card *card);
 

@@ -21,10 +21,13 @@ from understudy_devices.cards.journal import (
     Misuse,
     What,
 )
+from understudy_devices.cards.model import Express, Pm
 from understudy_devices.referee import faults, findings
 
 ZACH1 = specification.load("zach1")
 STATUS = next(one.offset for one in ZACH1.registers if one.name == "STATUS")
+ENABLE = next(one.offset for one in ZACH1.registers if one.name == "ENABLE")
+POWERED = Pm()
 Line = dict[str, Any]
 BOUND: Line = {"what": What.BOUND}
 UNBOUND: Line = {"what": What.UNBOUND}
@@ -216,11 +219,52 @@ def test_a_rule_of_the_card() -> None:
     )
 
 
+PM_STATE: Line = {"what": What.CONFIG_WRITE, "offset": 0x74, "bytes": 2}
+ASLEEP, AWAKE, IN_D1 = ({**PM_STATE, "value": value} for value in (3, 0, 1))
+RESET: Line = {"what": What.CONFIG_WRITE, "offset": 0x89, "bytes": 1, "value": 0x80}
+ADDED: Line = {"what": What.ADDED}
+IGNORED = access(What.LOAD, 0xFFFFFFFF, NOT_DECODED)
+
+
+def sleepy(*lines: Line, pm: Pm | None = POWERED) -> list[tuple[str, int]]:
+    """Return the rules that a driver of a card with power management has broken, and where."""
+    capabilities = ZACH1.capabilities.model_copy(update={"pm": pm, "express": Express()})
+    card = ZACH1.model_copy(update={"capabilities": capabilities})
+    found = findings.found(card, journaled(*lines), whole=False)
+    return [(each.rule, each.number) for each in found]
+
+
 def test_an_access_while_the_card_sleeps() -> None:
-    """The card reacts again when it is awake."""
-    asleep: Line = {"what": What.CONFIG_WRITE, "value": 0x3, "offset": 0x74, "bytes": 2}
-    ignored = access(What.LOAD, 0xFFFFFFFF, NOT_DECODED)
-    assert rules(BOUND, asleep, ignored) == [("access in D3", 2)]
-    assert rules(BOUND, asleep, {**asleep, "value": 0}, ignored) == [("memory decoding off", 3)]
-    (line,) = register_log.lines(ZACH1, journaled(asleep))
+    """The card reacts again when it is awake, was reset, or is another one."""
+    off = "memory decoding off"
+    assert sleepy(BOUND, ASLEEP, IGNORED) == [("access in D3", 2)]
+    assert sleepy(BOUND, ASLEEP, IN_D1, IGNORED) == [("access in D3", 3)]
+    assert sleepy(BOUND, ASLEEP, AWAKE, IGNORED) == [(off, 3)]
+    assert sleepy(BOUND, ASLEEP, RESET, IGNORED) == [(off, 3)]
+    assert sleepy(ASLEEP, ADDED, BOUND, IGNORED) == [(off, 3)]
+    assert sleepy(BOUND, ASLEEP, IGNORED, pm=None) == [(off, 2)]
+    (line,) = register_log.lines(ZACH1, journaled(ASLEEP))
     assert line.endswith("config store 0x74 0x3 D3hot: on")
+    (line,) = register_log.lines(ZACH1, journaled(IN_D1))
+    assert line.endswith("config store 0x74 0x1 D3hot: off")
+    (line,) = register_log.lines(ZACH1, journaled({**RESET, "offset": 0x88, "value": 0x2810}))
+    assert line.endswith("config store 0x88 0x2810")
+
+
+def test_a_reset_clears_what_the_driver_has_set() -> None:
+    """By the function-level reset, or by waking a card that loses its registers in D3hot."""
+    enabled = {**access(What.STORE, 1), "offset": ENABLE}
+    left = [("interrupts left enabled", 3)]
+    assert sleepy(BOUND, enabled, IN_D1, UNBOUND) == left
+    assert sleepy(BOUND, enabled, RESET, UNBOUND) == []
+    assert sleepy(BOUND, enabled, ASLEEP, AWAKE, UNBOUND) == []
+    kept = Pm(no_soft_reset=True)
+    assert sleepy(BOUND, enabled, ASLEEP, AWAKE, UNBOUND, pm=kept) == [(left[0][0], 4)]
+
+
+def test_memory_that_a_sleeping_card_does_not_use() -> None:
+    begun: Line = {"what": What.DMA_BEGUN, "value": 0x1000, "offset": 64}
+    given, taken = ({**begun, "what": each} for each in (What.DMA_GIVEN, What.DMA_TAKEN))
+    assert sleepy(BOUND, given, begun, taken) == [("DMA buffer freed in use", 3)]
+    assert sleepy(BOUND, given, begun, ASLEEP, taken) == []
+    assert sleepy(BOUND, given, begun, RESET, taken) == []

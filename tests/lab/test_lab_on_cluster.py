@@ -68,14 +68,16 @@ def log(lab: Class, team: str = "team01") -> str:
 
 
 def requeued(lab: Class, cluster: slurm.Slurm) -> None:
-    """Wait until Slurm has taken the job from its node, and let it not wait two minutes more."""
+    """Wait until Slurm has started the job on another node, and let it not wait for two minutes."""
     job = cluster.jobs()[0]
 
-    def has_restarted() -> bool:
-        cluster.ask("scontrol", "update", f"jobid={job}", "starttime=now")
-        return "Restarts=1" in cluster.ask("scontrol", "show", "job", job)
+    def runs_again() -> bool:
+        state = cluster.ask("scontrol", "show", "job", job)
+        if "Restarts=1" in state:
+            cluster.ask("scontrol", "update", f"jobid={job}", "starttime=now")
+        return "Restarts=1" in state and "JobState=RUNNING" in state
 
-    lab.until(has_restarted)
+    lab.until(runs_again)
 
 
 def silenced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

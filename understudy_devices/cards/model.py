@@ -26,6 +26,15 @@ REGISTERS_MAX = 4096
 NAME_MAX = 63
 """Most letters of a name, also of an element's."""
 
+
+def _given(value: Any) -> Any:
+    if value is None:
+        raise ValueError("leave the key away, or write {} for what is usual")
+    return value
+
+
+GIVEN = BeforeValidator(_given)
+"""A key without a value is a mistake, though the key may be missing."""
 CardName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
 Name = Annotated[str, Field(pattern=rf"^[A-Z][A-Z0-9_]{{0,{NAME_MAX - 1}}}$")]
 SourceName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
@@ -131,13 +140,13 @@ class Express(Section):
 class Capabilities(Section):
     """The list of capabilities in config space."""
 
-    msi: Msi | None = None
+    msi: Annotated[Msi | None, GIVEN] = None
     """Message-signalled interrupts; without them the card has INTA."""
-    msix: Msix | None = None
+    msix: Annotated[Msix | None, GIVEN] = None
     """Interrupts with an address and a mask each; a driver takes these or MSI."""
-    pm: Pm | None = None
+    pm: Annotated[Pm | None, GIVEN] = None
     """Power management; without it the card is always awake."""
-    express: Express | None = None
+    express: Annotated[Express | None, GIVEN] = None
     """PCI Express; without it the card is one of PCI."""
 
     @property

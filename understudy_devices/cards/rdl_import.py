@@ -126,7 +126,7 @@ class _Reader:
             capabilities["msix"] = msix
         for name, key in (("pm", "no_soft_reset"), ("express", "flr")):
             if (value := self._own(self._top, f"pci_{name}_{key}")) is not None:
-                capabilities[name] = {key: bool(value)}
+                capabilities[name] = {key: bool(value) if value in (0, 1) else value}
         return capabilities
 
     def _bar(self, window: AddressableNode) -> dict[str, Any]:

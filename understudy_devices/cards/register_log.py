@@ -33,7 +33,7 @@ CONTEXTS = {
 }
 IGNORED = {
     ABSENT: " (the card is gone)",
-    NOT_DECODED: " (memory decoding is off)",
+    NOT_DECODED: " (memory decoding is off, or the card sleeps)",
     NOT_MASTER: " (bus mastering is off)",
     STALE: " (not synced)",
     WRONG_DIRECTION: " (mapped for the other direction)",
@@ -48,6 +48,7 @@ SWITCHES = {
 }
 """The registers of the configuration space that switch something on (kernel/vpcib/config.c,
 power.c), with their bits."""
+RESET = 0x88  # it is not switched off
 FAULTS = ("none", "interrupt", "dma", "ones", "stall", "reset")
 """The kinds of faults, by their numbers (kernel/vpcib/card.h)."""
 DMA = tuple(what for what in What if what.name.startswith("DMA_"))
@@ -104,7 +105,10 @@ def _switched(what: What, offset: int, value: int) -> str:
     if what != What.CONFIG_WRITE or offset not in SWITCHES:
         return ""
     name, bits = SWITCHES[offset]
-    return f" {name}: {', '.join(text for bit, text in bits.items() if value & bit) or 'off'}"
+    switched = [text for bit, text in bits.items() if value & bit == bit]
+    if offset == RESET and not switched:
+        return ""
+    return f" {name}: {', '.join(switched) or 'off'}"
 
 
 def _register(part: Part) -> str:

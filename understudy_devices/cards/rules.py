@@ -88,6 +88,8 @@ def broken(card: Card, known: Known) -> Broken:
     yield from _overlaps(card)
     yield from _msix(card, known)
     vectors = card.capabilities.vectors
+    if card.capabilities.express and not card.capabilities.pm:
+        yield ("capabilities", "express"), "PCI Express needs power management: add pm"
     fields = _fields(card)
     for index, interrupt in enumerate(card.interrupts):
         yield from _interrupt(("interrupts", index), interrupt, fields, known, vectors)

@@ -147,7 +147,7 @@ def _started(team: Team, hardware: Hardware, job: Job) -> bool:
             raise
         job.say_once(f"waits: {error}")
         return False
-    _say(f"{started.how} {started.note}")
+    _say("; ".join(filter(None, (started.how, started.note))))
     job.words = ""
     return True
 

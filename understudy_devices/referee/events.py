@@ -105,9 +105,14 @@ class Run:
 Rule = Callable[[Run], Iterator[Finding]]
 
 
+def is_store(event: Event) -> bool:
+    """Return whether it is a store that reaches the card."""
+    return event.what == What.STORE and not event.absent
+
+
 def stores(run: Run) -> Iterator[Event]:
     """Yield the stores that reach the card."""
-    return (event for event in run.events if event.what == What.STORE and not event.absent)
+    return filter(is_store, run.events)
 
 
 def acknowledges(card: Card, event: Event, status: str) -> bool:

@@ -22,8 +22,10 @@ from understudy_devices.referee.events import (
     acknowledges,
     bits_of,
     field_of,
+    is_store,
     stores,
 )
+from understudy_devices.referee.power import Power
 from understudy_devices.referee.ring import Ring
 
 NEAR = 64
@@ -81,8 +83,10 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
         if (status := interrupt.status) is None:
             continue
         reason: _Reason | None = None
-        values = Values(run.card)
+        values, power = Values(run.card), Power(run.card)
         for event in run.to_the_end:
+            if power.resets(event):
+                values, reason = Values(run.card), None
             for part in event.parts if event.what == What.STORE else ():
                 values.store(part)
             if event.what == What.RAISED and event.value >> index & 1:
@@ -109,8 +113,10 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
 
 def left_enabled(run: Run) -> Iterator[Finding]:
     """The driver is unbound, but the card may still interrupt."""
-    values = Values(run.card)
+    values, power = Values(run.card), Power(run.card)
     for event in run.events:
+        if power.resets(event):
+            values = Values(run.card)
         for part in event.parts if event.what == What.STORE else ():
             values.store(part)
         if event.what == What.UNBOUND and not event.absent:
@@ -141,7 +147,10 @@ def after_unbind(run: Run) -> Iterator[Finding]:
 def freed_in_use(run: Run) -> Iterator[Finding]:
     """DMA memory is freed or unmapped while the card uses it, and may still use the bus."""
     begun: dict[int, int] = {}
+    power = Power(run.card)
     for event in run.events:
+        if power.resets(event) or power.sleeps:
+            begun.clear()
         if event.what == What.DMA_BEGUN:
             begun[event.value] = event.value + event.offset
         elif event.what == What.DMA_ENDED:
@@ -229,9 +238,11 @@ def _sets_off(event: Event) -> bool:
 
 def bad_transfer(run: Run) -> Iterator[Finding]:
     """A transfer starts with an address or length that the card's manual forbids."""
-    values = Values(run.card)
-    for event in stores(run):
-        for part in event.parts:
+    values, power = Values(run.card), Power(run.card)
+    for event in run.events:
+        if power.resets(event):
+            values = Values(run.card)
+        for part in event.parts if is_store(event) else ():
             values.store(part)
             for buffer in run.buffers():
                 if part.register.name == buffer.doorbell:
@@ -278,8 +289,12 @@ def no_lock(run: Run) -> Iterator[Finding]:
 
 def _while_enabled(run: Run) -> Iterator[Event]:
     """Yield the stores made while the card may interrupt."""
-    values = Values(run.card)
-    for event in stores(run):
+    values, power = Values(run.card), Power(run.card)
+    for event in run.events:
+        if power.resets(event):
+            values = Values(run.card)
+        if not is_store(event):
+            continue
         if any(_is_set(run.card, values, interrupt.enable) for interrupt in run.card.interrupts):
             yield event
         for part in event.parts:

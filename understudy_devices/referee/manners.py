@@ -20,8 +20,8 @@ from understudy_devices.cards.journal import (
 from understudy_devices.cards.model import Register
 from understudy_devices.cards.shadow import Part
 from understudy_devices.referee.events import Event, Finding, Rule, Run, acknowledges
+from understudy_devices.referee.power import Power
 
-POWER, SLEEPING = 0x74, 0x3
 """Offset of the control register of power management (kernel/vpcib/power.c), and its bits that are
 set in D3hot."""
 COMMAND = 4
@@ -78,15 +78,14 @@ def not_decoded(run: Run) -> Iterator[Finding]:
     """The driver accesses registers without having enabled the card (pci_enable_device), or while
     it sleeps.
     """
-    bound, sleeps = False, False
+    bound, power = False, Power(run.card)
     for event in run.events:
+        power.resets(event)
         if event.what in (What.BOUND, What.UNBOUND):
             bound = event.what == What.BOUND
-        elif event.what == What.CONFIG_WRITE and event.offset == POWER:
-            sleeps = event.value & SLEEPING == SLEEPING
         elif event.parts and bound and event.flags & NOT_DECODED and not event.flags & ABSENT:
             text = f"a {event.what.name.lower()} of {event.parts[0].register.name} has no effect"
-            name = "access in D3" if sleeps else "memory decoding off"
+            name = "access in D3" if power.sleeps else "memory decoding off"
             yield Finding(name, event.number, text)
 
 

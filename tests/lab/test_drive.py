@@ -253,7 +253,8 @@ def test_a_drive_moves_no_other_device(lab: Class, tmp_path: Path) -> None:
     without = Hardware(Settings(), "tcg")
     having = Hardware(Settings(), "tcg", drive=drive.current(lab.team().lab))
     assert "drive" not in without.identity()
-    assert having._words()[: len(without._words())] == without._words()
+    words = without._words("tcg")
+    assert having._words("tcg")[: len(words)] == words
     assert having.identity()["hardware"] != without.identity()["hardware"]
 
 

@@ -15,6 +15,7 @@ from lab_class import NAME, PATIENCE_SECONDS, Class
 from terminal import COMMAND
 
 from understudy_devices.lab import holder, memory, placed
+from understudy_devices.lab.monitor import Monitor
 
 pytestmark = [pytest.mark.thorough, pytest.mark.xdist_group("slurm")]
 
@@ -126,27 +127,60 @@ def test_of_two_starts_at_one_instant_one_wins(lab: Class, cluster: slurm.Slurm)
     assert len(lab.qemus()) == 1
 
 
-def test_a_job_waits_while_another_qemu_has_the_clone(lab: Class, cluster: slurm.Slurm) -> None:
-    """It was started by hand, after the command has looked."""
+def test_a_job_that_waits(lab: Class, cluster: slurm.Slurm) -> None:
+    """It fails if somebody has started the VM meanwhile, and is cancelled by Ctrl-C."""
     cluster.ask("scontrol", "update", "nodename=n1,n2", "state=drain", "reason=test")
     try:
         command = begin(lab)
         lab.until(lambda: bool(cluster.jobs()))
+        command.send_signal(signal.SIGINT)
+        errors = command.communicate(timeout=PATIENCE_SECONDS)[1]
+        assert command.returncode == 130
+        assert errors.splitlines()[-1] == "understudy: interrupted: no job is left"
+        lab.until(lambda: not cluster.jobs())
+
+        command = begin(lab)
+        lab.until(lambda: bool(cluster.jobs()))
+        (job,) = cluster.jobs()
+        command.kill()
+        command.communicate(timeout=PATIENCE_SECONDS)
+        assert f"team01 has a job already: {job} (PENDING" in start(lab, code=1)
+        lab.start()
+        lab.do("stop", "team01", "--suspend")
+        lab.start()
+        said = lab.do("stop", "team01", "--now")
+        assert f"job {job} waits, and starts it again: scancel {job} ends it" in said
         lab.start()
     finally:
         cluster.ask("scontrol", "update", "nodename=n1,n2", "state=resume")
-    lab.until(lambda: "waits: team01 runs already" in log(lab))
-    lab.do("stop", "team01", "--suspend")
-    assert "team01: runs on n" in command.communicate(timeout=PATIENCE_SECONDS)[1]
-    assert "resumed" in log(lab)
+    lab.until(lambda: not cluster.jobs())
+    assert f" job {job}: team01 runs already: {holder.me()} on " in log(lab)
+    assert log(lab).count("\n") == 1
+
+
+def test_a_vm_is_ended_and_started_at_once(lab: Class, cluster: slurm.Slurm) -> None:
+    """Its former job has not ended yet."""
+    start(lab)
+    lab.do("stop", "team01", "--now")
+    assert cluster.jobs()
+    assert "team01: runs on n" in start(lab)
 
 
 def test_before_its_time_is_over_a_vm_is_suspended(lab: Class, cluster: slurm.Slurm) -> None:
+    """Also if somebody has paused it."""
+    for paused in (False, True):
+        start(lab)
+        lab.type("w", ["wrote 000"])
+        if paused:
+            with Monitor(lab.team().folder) as monitor:
+                monitor.do("stop")
+        cluster.ask("scancel", "--batch", "--signal=USR1", *cluster.jobs())
+        lab.until(lambda: not cluster.jobs())
+        assert memory.exists(lab.team())
+        assert lab.qemus() == {}
     start(lab)
-    cluster.ask("scancel", "--batch", "--signal=USR1", *cluster.jobs())
-    lab.until(lambda: not cluster.jobs())
-    assert memory.exists(lab.team())
-    assert lab.qemus() == {}
+    assert "resumed" in log(lab).splitlines()[-1]
+    lab.type("w", ["wrote 0003"])
 
 
 def test_a_vm_ends_with_its_job(lab: Class, cluster: slurm.Slurm) -> None:

@@ -167,7 +167,15 @@ def test_a_vm_on_another_host_is_asked_nothing(lab: Class) -> None:
     line = lab.refuses("stop", "team01", "--now")
     assert f"team01 runs elsewhere: {holder.me()} on n7 since" in line
     assert "; srun --jobid=12 --overlap understudy lab stop os822 team01" in line
+    line = lab.refuses("console", "team01")
+    assert f"team01 runs elsewhere: {holder.me()} on n7 since" in line
+    assert "; srun --jobid=12 --overlap --pty understudy lab console os822 team01" in line
     assert "team01 runs, by" in lab.refuses("reset", "team01")
+    note = f"note: team01 runs elsewhere: {holder.me()} on n7 since"
+    for words in ((), ("--team", "team01")):
+        said = lab.do("quota", "100MiB", *words)
+        assert said.startswith(note)
+        assert "; the quota counts at the VM's next start\n" in said
     assert len(lab.qemus()) == 1
     file.write_text(content)
     lab.do("stop", "team01", "--now")

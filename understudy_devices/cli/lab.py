@@ -135,7 +135,10 @@ def start(name: str, team: str, labs: Path, cluster: Request | None) -> None:
     if cluster:
         from understudy_devices.lab import placed
 
-        click.echo(f"{team}: {placed.start(chosen, cluster)}", err=True)
+        def say(words: str) -> None:
+            click.echo(f"{team}: {words}", err=True)
+
+        say(placed.start(chosen, cluster, say))
         return
     started = start.start(chosen, Hardware(lab.settings, accelerator.best()))
     if started.note:
@@ -157,7 +160,7 @@ def start(name: str, team: str, labs: Path, cluster: Request | None) -> None:
 @FOLDER
 def stop(name: str, team: str, suspend: bool, now: bool, seconds: float, labs: Path) -> None:
     """Ask a team's VM to power off, and wait until it has."""
-    from understudy_devices.lab import stop
+    from understudy_devices.lab import placed, stop
 
     if suspend and now:
         raise UserError("--suspend and --now: choose one")
@@ -171,6 +174,8 @@ def stop(name: str, team: str, suspend: bool, now: bool, seconds: float, labs: P
     else:
         stop.power_off(chosen, seconds)
         click.echo(f"{team}: powered off", err=True)
+    if left := placed.others(chosen):
+        click.echo(f"note: {left}", err=True)
 
 
 @command.command(epilog="Example: understudy lab status os822 --json")
@@ -327,9 +332,11 @@ def quota_command(name: str, size: str, team: str | None, labs: Path) -> None:
 
     lab, most = store.read(labs, name), quota_bytes(size)
     if team is None:
-        quota.set_for_lab(lab, most)
+        notes = quota.set_for_lab(lab, most)
     else:
-        quota.set_for_team(lab.team(team), most)
+        notes = quota.set_for_team(lab.team(team), most)
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
     click.echo(f"{team or 'all teams'}: {megabytes(most)}", err=True)
 
 

@@ -397,7 +397,7 @@ def _submit(cluster: Cluster, round: str, version: str, tasks: Sequence[Task]) -
     folder = str(cluster.folder)
     try:
         # The message below says what sbatch says.
-        with writing(cluster.folder), redirect_stderr(StringIO()), own_tmpdir_hidden():
+        with writing(cluster.folder), redirect_stderr(StringIO()), _own_tmpdir_hidden():
             jobs = executor.map_array(
                 node.carry_out, [folder] * len(tasks), tasks, [version] * len(tasks)
             )
@@ -416,7 +416,7 @@ def refused(text: str) -> UserError:
 
 
 @contextmanager
-def own_tmpdir_hidden() -> Iterator[None]:
+def _own_tmpdir_hidden() -> Iterator[None]:
     """Hide the command's folder for temporary files, which a task would inherit and nodes lack."""
     hidden = os.environ.pop("TMPDIR", None)
     try:

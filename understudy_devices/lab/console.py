@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import first_start, holder, memory, owner, team_file
+from understudy_devices.lab import first_start, holder, owner, team_file
 from understudy_devices.lab.hardware import CONSOLE, LOG
 from understudy_devices.lab.monitor import connect
 from understudy_devices.lab.store import Team
@@ -86,16 +86,14 @@ def _received(line: socket.socket) -> bytes:
 
 @contextmanager
 def _connected(team: Team) -> Iterator[socket.socket]:
+    if holder.is_elsewhere(team):
+        raise RunFailed(holder.why_not(team, "console"))
     line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     try:
         try:
             connect(line, team.folder, CONSOLE)
         except OSError:
-            who = holder.of(team)
-            if who and not who.is_here:
-                raise RunFailed(f"{team.name} runs on {who.host}: open its console there") from None
-            state = "suspended" if memory.exists(team) else "off"
-            raise RunFailed(f"{team.name} is {state}; {team.words('start')} starts it") from None
+            raise RunFailed(holder.why_not(team, "console")) from None
         yield line
     finally:
         line.close()

@@ -23,6 +23,11 @@ AGENT_PORT = "org.qemu.guest_agent.0"
 DRIVE = "shared"
 """The serial number of the shared drive: /dev/disk/by-id/virtio-shared."""
 PROCESSOR = {"tcg": "max", "kvm": "host"}
+TRANSLATED_MIB = 128
+"""What QEMU keeps of the guest's code that it has translated; by default, up to 1 GiB."""
+ACCELERATION = {"tcg": f"tcg,tb-size={TRANSLATED_MIB}", "kvm": "kvm"}
+CPU_INFO = Path("/proc/cpuinfo")
+CPU_FIELDS = {"vendor_id", "cpu family", "model", "model name", "flags"}
 
 Accelerator = Literal["tcg", "kvm"]
 
@@ -47,7 +52,8 @@ class Hardware:
             "qemu": qemu.version(),
             "build": f"{built.st_size} {built.st_mtime_ns}",
             "accelerator": self.accelerator,
-            "hardware": digest([word.encode() for word in self._words()]),
+            "hardware": digest([word.encode() for word in self._words(self.accelerator)]),
+            **({"processor": _processor()} if self.accelerator == "kvm" else {}),
             **({"drive": self.drive.identity} if self.drive else {}),
         }
 
@@ -64,13 +70,19 @@ class Hardware:
             images += _image("second", self.second, read_only=True)
         if self.drive:
             images += _image(DRIVE, str(self.drive.image.resolve()), read_only=True, format="raw")
-        words = (*self._words(), *images, *_network(submissions), *_kernel(base), *wait)
+        words = (
+            *self._words(ACCELERATION[self.accelerator]),
+            *images,
+            *_network(submissions),
+            *_kernel(base),
+            *wait,
+        )
         return [qemu.binary(), "-name", name, *words]
 
-    def _words(self) -> list[str]:
+    def _words(self, accelerator: str) -> list[str]:
         return [
             *["-nodefaults", "-no-user-config", "-display", "none"],
-            *["-machine", "pc", "-accel", self.accelerator, "-cpu", PROCESSOR[self.accelerator]],
+            *["-machine", "pc", "-accel", accelerator, "-cpu", PROCESSOR[self.accelerator]],
             *["-smp", str(self.settings.cpus), "-m", f"{self.settings.memory_mib}M"],
             *["-device", "virtio-blk-pci,drive=disk,werror=stop,rerror=report"],
             *(["-device", "virtio-blk-pci,drive=second"] if self.second else []),
@@ -86,6 +98,15 @@ class Hardware:
             # The last device, so that all others are where they are without it.
             *(["-device", f"virtio-blk-pci,drive={DRIVE},serial={DRIVE}"] if self.drive else []),
         ]
+
+
+def _processor() -> str:
+    """Return a digest of what KVM lets a guest see of this host's processor."""
+    first = CPU_INFO.read_text().partition("\n\n")[0].splitlines()
+    pairs = (line.partition(":") for line in first)
+    return digest(
+        [f"{k.strip()}={v.strip()}".encode() for k, _, v in pairs if k.strip() in CPU_FIELDS]
+    )
 
 
 def _socket(name: str, path: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from understudy_devices.lab import locks, owner, state_file
+from understudy_devices.lab import locks, memory, owner, state_file
 from understudy_devices.lab.store import Team
 
 FILE = "running.json"
@@ -54,10 +54,20 @@ class Holder:
 
 def is_elsewhere(team: Team) -> bool:
     """Return whether the team's VM runs on another host, where no socket and no signal reaches."""
-    with suppress(FileNotFoundError):  # a damaged clone
+    with suppress(OSError):  # a damaged clone
         who = of(team)
         return who is not None and not who.is_here
     return False
+
+
+def why_not(team: Team, command: str) -> str:
+    """Return why a command does not reach the team's VM here, and what to do."""
+    if who := of(team):
+        options = "--overlap --pty" if command == "console" else "--overlap"
+        inside = f"; srun --jobid={who.job} {options} {team.words(command)}" if who.job else ""
+        return f"{team.name} runs{'' if who.is_here else ' elsewhere'}: {who.words}{inside}"
+    state = "suspended" if memory.exists(team) else "off"
+    return f"{team.name} is {state}; {team.words('start')} starts it"
 
 
 def me() -> str:

@@ -33,6 +33,10 @@ class Held(Exception):  # noqa: N818 - as RunFailed
     """Somebody else holds the lock."""
 
 
+class Busy(RunFailed):
+    """Another command has a folder's lock for longer than one waits."""
+
+
 def is_image_locked(image: Path) -> bool:
     """Return whether a QEMU, or a command that replaces the image, holds its lock."""
     return _is_locked(image, FIRST_BYTE, BYTES)
@@ -73,7 +77,7 @@ def image(path: Path) -> Iterator[None]:
 
 @contextmanager
 def folder(path: Path, seconds: float, *, shared: bool = False, who: str = "") -> Iterator[None]:
-    """Hold the lock of a folder; RunFailed if somebody else still has it after so many seconds."""
+    """Hold the lock of a folder; Busy if somebody else still has it after so many seconds."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         _wait(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, seconds, who or str(path))
@@ -101,7 +105,7 @@ def _wait(descriptor: int, how: int, seconds: float, who: str) -> None:
             fcntl.flock(descriptor, how | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
-                raise RunFailed(f"{who}: another command is at work there; try again") from None
+                raise Busy(f"{who}: another command is at work there; try again") from None
             time.sleep(POLL_SECONDS)
         else:
             return

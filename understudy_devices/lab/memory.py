@@ -127,6 +127,8 @@ def difference(saved: object, now: dict[str, str]) -> str:
         return f"QEMU {before.get('qemu')} saved it, and this is {now['qemu']}"
     if before.get("build") != now["build"]:
         return f"another build of QEMU {now['qemu']} saved it"
+    if before.get("processor") != now.get("processor"):
+        return "a host with another processor saved it"
     if before.get("drive") != now.get("drive"):
         return "it has another version of the shared drive"
     return "the VM has other hardware now"

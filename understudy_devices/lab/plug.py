@@ -13,7 +13,7 @@ from pathlib import Path
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.plain import one_line
 from understudy_devices.device.profile import DiskProfile
-from understudy_devices.lab import agent, first_start, locks, owner, qemu_process
+from understudy_devices.lab import agent, first_start, holder, locks, owner, qemu_process
 from understudy_devices.lab.agent import Agent
 from understudy_devices.lab.store import Team
 from understudy_devices.platforms.vm import modules, packages, scenario
@@ -98,7 +98,7 @@ def _plug(team: Team, what: str, parameters: dict[str, str], script: str, second
 def _wait_for_agent(team: Team, seconds: float) -> None:
     monitor = qemu_process.find(team)
     if not monitor:
-        raise RunFailed(f"{team.name} does not run here; {team.words('start')} starts it")
+        raise RunFailed(holder.why_not(team, "plug"))
     deadline = time.monotonic() + seconds
     with monitor:
         while not agent.is_there(monitor):

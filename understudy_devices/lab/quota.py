@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import owner, state_file, store
+from understudy_devices.lab import holder, owner, state_file, store
 from understudy_devices.lab.monitor import Gone, Monitor
 from understudy_devices.lab.overlay import CLUSTER
 from understudy_devices.lab.store import TEAM_FILE, Lab, Team
@@ -27,29 +27,35 @@ def of(team: Team) -> int | None:
     return own if isinstance(own, int) else team.lab.settings.quota_bytes
 
 
-def set_for_team(team: Team, quota_bytes: int) -> None:
-    """Give a team its own quota, which counts at once, also for a VM that runs."""
+def set_for_team(team: Team, quota_bytes: int) -> list[str]:
+    """Give a team its own quota, which counts at once, also for a VM that runs.
+
+    Return what to say of a VM that runs on another host, for which it counts at its next start.
+    """
     with owner.acting(team.folder):
         content = state_file.required(team.folder / TEAM_FILE)
         state_file.write(team.folder / TEAM_FILE, {**content, KEY: quota_bytes})
-    _enforce_now(team)
+    return _enforce_now([team])
 
 
-def set_for_lab(lab: Lab, quota_bytes: int) -> None:
-    """Give all teams without a quota of their own another one."""
+def set_for_lab(lab: Lab, quota_bytes: int) -> list[str]:
+    """Give all teams without a quota of their own another one; return as `set_for_team`."""
     settings = replace(lab.settings, quota_bytes=quota_bytes)
     store.write_settings(lab.folder, settings)
-    for team in Lab(lab.folder, settings).teams():
-        _enforce_now(team)
+    return _enforce_now(Lab(lab.folder, settings).teams())
 
 
-def _enforce_now(team: Team) -> None:
-    with (
-        owner.acting(team.folder),
-        suppress(Gone),
-        Monitor(team.folder, ANSWER_SECONDS) as monitor,
-    ):
-        enforce(team, monitor.pid)
+def _enforce_now(teams: list[Team]) -> list[str]:
+    notes = []
+    for team in teams:
+        with owner.acting(team.folder):
+            if holder.is_elsewhere(team):
+                why = holder.why_not(team, "stop")
+                notes.append(f"{why}; the quota counts at the VM's next start")
+                continue
+            with suppress(Gone), Monitor(team.folder, ANSWER_SECONDS) as monitor:
+                enforce(team, monitor.pid)
+    return notes
 
 
 def room(team: Team) -> int | None:

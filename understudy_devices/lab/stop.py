@@ -7,18 +7,20 @@ from contextlib import contextmanager
 
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.lab import first_start, holder, locks, memory, owner, qemu_process, quota
-from understudy_devices.lab.monitor import Gone, Monitor, Silent
+from understudy_devices.lab.monitor import NO_ROOM, Gone, Monitor, Silent
 from understudy_devices.lab.start import LOCK_SECONDS
 from understudy_devices.lab.store import Team
 
 SAVE_SECONDS = 600
+RUNNING = "running"
+WAITS = {"paused", NO_ROOM}
 
 
 def power_off(team: Team, seconds: float) -> None:
     """Ask the guest to power off, and wait; RunFailed if it does not within so many seconds."""
     with _running(team) as monitor:
         status = monitor.status()
-        if status != "running":
+        if status != RUNNING:
             raise RunFailed(
                 f"{team.name} is {status} and cannot power off: {team.words('start')} lets it go "
                 f"on, {team.words('stop')} --now ends it"
@@ -40,18 +42,19 @@ def cut_power(team: Team) -> None:
         qemu_process.kill(error.pid)
 
 
-def suspend(team: Team) -> int:
+def suspend(team: Team, *, even_if_it_waits: bool = False) -> int:
     """Save the VM's memory and end its QEMU; return the memory's size in bytes.
 
-    If that fails, the VM goes on.
+    If that fails, the VM goes on, or waits as before.  even_if_it_waits: also suspend a VM that is
+    paused or that has no room; RunFailed otherwise.  The next start lets it go on.
     """
+    allowed = {RUNNING, *WAITS} if even_if_it_waits else {RUNNING}
     with _running(team) as monitor:
         first_start.check(team)
         who = holder.of(team)
-        if not who or monitor.status() != "running":
-            raise RunFailed(
-                f"{team.name} is {monitor.status()}: {team.words('start')} lets it go on"
-            )
+        status = monitor.status()
+        if not who or status not in allowed:
+            raise RunFailed(f"{team.name} is {status}: {team.words('start')} lets it go on")
         path = memory.new_file(team)
         try:
             monitor.do("stop")
@@ -60,7 +63,7 @@ def suspend(team: Team) -> int:
             memory.commit(team, path, who.hardware)
         except (Gone, OSError, RunFailed) as error:
             memory.drop(team)
-            outcome = _go_on(team, monitor, error)
+            outcome = _go_on(team, monitor, error) if status == RUNNING else str(error)
             raise RunFailed(f"{team.name} is not suspended: {outcome}") from None
         qemu_process.end(monitor)
     return path.stat().st_size
@@ -83,14 +86,6 @@ def _running(team: Team) -> Iterator[Monitor]:
     with owner.acting(team.folder), locks.folder(team.folder, LOCK_SECONDS, who=team.name):
         monitor = qemu_process.find(team)
         if not monitor:
-            raise RunFailed(_why_not(team))
+            raise RunFailed(holder.why_not(team, "stop"))
         with monitor:
             yield monitor
-
-
-def _why_not(team: Team) -> str:
-    if who := holder.of(team):
-        inside = f"; srun --jobid={who.job} --overlap {team.words('stop')}" if who.job else ""
-        return f"{team.name} runs elsewhere: {who.words}{inside}"
-    state = "suspended" if memory.exists(team) else "off"
-    return f"{team.name} is {state}; {team.words('start')} starts it"

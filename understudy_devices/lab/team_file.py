@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Opens files in a folder that a team may own: there may be a link, a pipe or a device instead."""
+"""Opens files in a folder that a team may own: there may be a link, a pipe or a device instead.
+
+Whoever writes there acts as the owner (owner.py).
+"""
 
 import errno
 import os
@@ -10,9 +13,18 @@ from typing import BinaryIO
 
 def opened(path: Path) -> BinaryIO:
     """Open a file to read; OSError if there is none, or something else of that name."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    return os.fdopen(_opened(path, os.O_RDONLY), "rb")
+
+
+def to_append_to(path: Path) -> BinaryIO:
+    """Open a file, perhaps a new one, to write at its end; OSError as `opened`."""
+    return os.fdopen(_opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab")
+
+
+def _opened(path: Path, how: int) -> int:
+    flags = how | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        descriptor = os.open(path, flags)
+        descriptor = os.open(path, flags, 0o644)
     except OSError as error:
         if error.errno != errno.ELOOP:
             raise
@@ -20,7 +32,7 @@ def opened(path: Path) -> BinaryIO:
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "not a file", str(path))
-        return os.fdopen(descriptor, "rb")
+        return descriptor
     except BaseException:
         os.close(descriptor)
         raise

@@ -9,8 +9,6 @@ import { countTo } from "./order.ts";
 import type { Pen } from "./pen.ts";
 import { servedAt, type Recorded } from "./recorded.ts";
 
-type Three = [Float64Array, Float64Array, Float64Array];
-
 export const CACHE_PX = 92;
 const TEXT_PX = [13, 29] as const; // of the base lines
 const TOP = 36; // below the texts
@@ -34,8 +32,9 @@ export function filledBy(recorded: Recorded, cache: Cache): Filled {
   const { begun, begunAt, sector, sectors, op, hit } = recorded;
   const { segments, segmentSectors, prefetchSectors } = cache;
   const most = begun.length;
-  const [at, start, end] = [0, 0, 0].map(() => new Float64Array(most)) as Three;
-  const [dropped, hits] = [new Float64Array(most).fill(Infinity), new Float64Array(most)];
+  const column = () => new Float64Array(most);
+  const [at, start, end, dropped, hits] = [column(), column(), column(), column(), column()];
+  dropped.fill(Infinity);
   let [count, hitCount, differs]: [number, number, number | null] = [0, 0, null];
   for (let i = 0; i < most; ) {
     const [each, now] = [begun[i]!, begunAt[i]!];

@@ -73,7 +73,7 @@ void vgpu_reset(struct vgpu *device)
 {
 	registers_reset(&device->registers);
 	device->asserted = 0;
-	device->resets++;
+	WRITE_ONCE(device->resets, device->resets + 1);
 	if (card_behaviour.reset)
 		card_behaviour.reset(device);
 	vpcib_dma_end_all(device->card);

@@ -33,9 +33,16 @@ THREADS = {  # four cores of two threads, which share all but the L3
 }
 
 
+HYBRID = {  # four large cores with an L2 each, four small ones that share one; one L3
+    "L2": ["0", "1", "2", "3", "4-7", "4-7", "4-7", "4-7"],
+    "L3": ["0-7"] * 8,
+}
+
+
 @pytest.mark.parametrize(
     ("caches", "siblings", "cores", "expected"),
     [
+        (HYBRID, SINGLE, 2, [{0, 1, 2, 3}, {4, 5, 6, 7}]),
         (BLADE, SINGLE, 1, [{each} for each in range(8)]),
         (BLADE, SINGLE, 2, [{0, 2}, {1, 3}, {4, 6}, {5, 7}]),
         (BLADE, SINGLE, 3, [set(range(8))]),
@@ -62,6 +69,9 @@ def test_processors_that_this_process_may_not_use(
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 2, 4, 5})
     blade = machine(tmp_path, BLADE, SINGLE)
     assert processors.groups(2, blade) == [{0, 2, 4, 5}], "4 and 5 share no cache"
+    hybrid = machine(tmp_path / "hybrid", HYBRID, SINGLE)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 4, 5})
+    assert processors.groups(2, hybrid) == [{0, 4, 5}], "0 is alone"
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 2, 5, 7})
     assert processors.groups(2, blade) == [{0, 2}, {5, 7}]
 

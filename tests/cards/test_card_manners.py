@@ -257,6 +257,8 @@ def test_a_reset_clears_what_the_driver_has_set() -> None:
     left = [("interrupts left enabled", 3)]
     assert sleepy(BOUND, enabled, IN_D1, UNBOUND) == left
     assert sleepy(BOUND, enabled, RESET, UNBOUND) == []
+    assert sleepy(BOUND, enabled, {**RESET, "flags": ABSENT}, UNBOUND) == left
+    assert sleepy(BOUND, enabled, {"what": What.FAULT, "value": 5}, UNBOUND) == []
     assert sleepy(BOUND, enabled, ASLEEP, AWAKE, UNBOUND) == []
     kept = Pm(no_soft_reset=True)
     assert sleepy(BOUND, enabled, ASLEEP, AWAKE, UNBOUND, pm=kept) == [(left[0][0], 4)]

@@ -199,6 +199,13 @@ def test_another_tools_properties(tmp_path: Path) -> None:
     )
 
 
+def test_a_long_chain_of_files(tmp_path: Path) -> None:
+    for number in range(1100):
+        (tmp_path / f"{number}.rdl").write_text(f'`include "{number + 1}.rdl"\n')
+    error = str(imported(tmp_path / "0.rdl", "--ids", "1af4:10f0").exception)
+    assert "more than 1000 files are included" in error
+
+
 def test_perl_in_a_file_that_is_included(tmp_path: Path) -> None:
     """Also deeply, and from files that include each other."""
     file = tmp_path / "uart.rdl"
@@ -210,6 +217,15 @@ def test_perl_in_a_file_that_is_included(tmp_path: Path) -> None:
     error = str(imported(file, "--ids", "1af4:10f0").exception)
     assert error == f"{last}:2: Perl is not run: write out what it makes"
     last.write_text("// nothing\n")
+    (tmp_path / "linked").mkdir()  # the same file, which includes another one there
+    (tmp_path / "linked" / "first.rdl").symlink_to("../inner/same.rdl")
+    (tmp_path / "inner" / "same.rdl").write_text('`include "next.rdl"\n')
+    (tmp_path / "inner" / "next.rdl").write_text("// nothing\n")
+    (tmp_path / "linked" / "next.rdl").write_text("<% %>\n")
+    both = '`include "inner/same.rdl"\n`include "linked/first.rdl"\n'
+    (tmp_path / "both.rdl").write_text(both + UART)
+    error = str(imported(tmp_path / "both.rdl", "--ids", "1af4:10f0").exception)
+    assert error.endswith("linked/next.rdl:1: Perl is not run: write out what it makes")
     assert "circular" in str(imported(file, "--ids", "1af4:10f0").exception)
 
 

@@ -23,15 +23,24 @@ def parsed(text: str) -> frozenset[int]:
 
 def groups(cores: int, sysfs: Path = SYSFS) -> list[frozenset[int]]:
     """Return the smallest sets of this process's processors that share a cache and are on at least
-    so many cores, in ascending order.
+    so many cores, in ascending order.  Each processor is in one set.
 
-    All of the process's processors in one set, if no cache is shared by so many.
+    All of the process's processors in one set, if no cache is shared by so many.  What is left of a
+    larger set beside smaller ones, on fewer cores, joins one of them.
     """
     allowed = frozenset(os.sched_getaffinity(0))
     found = {number: _smallest(number, cores, allowed, sysfs) for number in allowed}
     if not all(found.values()):
         return [allowed]
-    return sorted(set(found.values()), key=sorted)
+    sets: list[frozenset[int]] = []
+    for each in sorted(set(found.values()), key=lambda one: (len(one), sorted(one))):
+        rest = each.difference(*sets)
+        inside = [index for index, one in enumerate(sets) if one <= each]
+        if rest and inside and _cores(rest, sysfs) < cores:
+            sets[inside[-1]] |= rest
+        elif rest:
+            sets.append(rest)
+    return sorted(sets, key=sorted)
 
 
 @contextmanager

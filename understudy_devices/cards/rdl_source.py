@@ -24,9 +24,7 @@ def compiled(file: Path, before: Sequence[Path] = ()) -> AddrmapNode:
 
     The files `before` are read first: they declare what the file uses.
     """
-    seen: set[Path] = set()
-    for each in (*before, file):
-        _refuse_foreign(each, seen)
+    _refuse_foreign((*before, file))
     printer = _Told(file)
     compiler = RDLCompiler(message_printer=printer, dedent_desc=False, perl_safe_opcodes=[])
     try:
@@ -46,20 +44,24 @@ def line(file: Path, node: Node) -> int:
     return _line(file, node.inst.inst_src_ref or node.inst.def_src_ref)
 
 
-def _refuse_foreign(file: Path, seen: set[Path]) -> None:
-    """Refuse a file, or one that it includes, that is too long, not text, or contains Perl, which
-    the compiler would run."""
-    text = _text(file)
-    if PERL in text:
-        place = text[: text.index(PERL)].count("\n") + 1
-        raise WrongCard(str(file), [(place, "Perl is not run: write out what it makes")])
-    seen.add(file.resolve())
-    for each in _included(file, text):
-        if each.resolve() in seen:
+def _refuse_foreign(files: Sequence[Path]) -> None:
+    """Refuse files, and those that they include, if one is too long, not text, or contains Perl,
+    which the compiler would run."""
+    waiting = [*files]
+    seen: set[tuple[Path, Path]] = set()  # a link's own folder says what the file includes
+    while waiting:
+        file = waiting.pop()
+        key = (file.resolve(), file.parent.resolve())
+        if key in seen:
             continue
         if len(seen) == FILES_MAX:
             raise UserError(f"{file}: more than {FILES_MAX} files are included")
-        _refuse_foreign(each, seen)
+        seen.add(key)
+        text = _text(file)
+        if PERL in text:
+            place = text[: text.index(PERL)].count("\n") + 1
+            raise WrongCard(str(file), [(place, "Perl is not run: write out what it makes")])
+        waiting += _included(file, text)
 
 
 def _included(file: Path, text: str) -> Iterator[Path]:

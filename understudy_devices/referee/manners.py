@@ -22,8 +22,6 @@ from understudy_devices.cards.shadow import Part
 from understudy_devices.referee.events import Event, Finding, Rule, Run, acknowledges
 from understudy_devices.referee.power import Power
 
-"""Offset of the control register of power management (kernel/vpcib/power.c), and its bits that are
-set in D3hot."""
 COMMAND = 4
 """Offset of the command register in the configuration space."""
 MASTER = 0x4

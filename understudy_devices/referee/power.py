@@ -4,10 +4,13 @@ kernel/vpcib/power.c does it."""
 
 from understudy_devices.cards.journal import What
 from understudy_devices.cards.model import Card
+from understudy_devices.cards.register_log import FAULTS
 from understudy_devices.referee.events import Event
 
 POWER, ASLEEP = 0x74, 0x3
 EXPRESS, RESET = 0x88, 0x8000
+"""Words of the configuration space, and their bits: D3hot, and the function-level reset."""
+RESET_FAULT = FAULTS.index("reset")
 
 
 class Power:
@@ -24,7 +27,9 @@ class Power:
         if event.what == What.ADDED:  # another card in this slot
             self.sleeps = False
             return True
-        if event.what != What.CONFIG_WRITE:
+        if event.what == What.FAULT:
+            return event.value == RESET_FAULT
+        if event.what != What.CONFIG_WRITE or event.absent:
             return False
         if express and express.flr and _bits(event, EXPRESS) & RESET:
             self.sleeps = False

@@ -87,10 +87,12 @@ export function drawCache(
 ): void {
   const { segments, segmentSectors } = cache;
   const { differs } = filled;
+  const isPart = recorded.arrival.length < recorded.requests;
   if (differs !== null && recorded.start[differs]! <= time) {
     const when = recorded.start[differs]!.toFixed(2);
     const was = recorded.hit[differs] ? "was a hit" : "was not a hit";
-    pen.text(0, TEXT_PX[0], `Not known: the read at ${when} ms ${was}, unlike in these segments.`, "text");
+    const why = isPart ? "requests that are not shown were before it" : `it ${was}, unlike here`;
+    pen.text(0, TEXT_PX[0], `Not known from the read at ${when} ms on: ${why}.`, "text");
     return;
   }
   const count = countTo(filled.at, time);
@@ -122,7 +124,8 @@ export function drawCache(
   const next = ((count % segments) + 0.5) * wide;
   const mark = [next, bottom + 1, next - NEXT_PX, CACHE_PX - 1, next + NEXT_PX, CACHE_PX - 1];
   pen.line([...mark, next, bottom + 1], "text");
-  pen.text(0, TEXT_PX[0], `${held} of ${segments} segments, of ${segmentSectors} sectors, are in use`, "text");
+  const least = isPart ? "at least " : "";
+  pen.text(0, TEXT_PX[0], `${least}${held} of ${segments} segments, of ${segmentSectors} sectors, are in use`, "text");
   const share = count + hits ? ` (${((100 * hits) / (count + hits)).toFixed(1)} %)` : "";
-  pen.text(0, TEXT_PX[1], `${hits} of ${count + hits} reads were hits${share}`, "text");
+  pen.text(0, TEXT_PX[1], `${hits} of ${count + hits} reads${isPart ? " that are shown" : ""} were hits${share}`, "text");
 }

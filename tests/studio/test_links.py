@@ -48,7 +48,7 @@ BROKEN = {
 def test_a_link_has_everything(page: Page) -> None:
     """Workload, disk, schedulers, options and text; the text is compiled when the user asks."""
     page.get_by_label("workload").select_option("random")
-    page.get_by_label("disk").select_option("hp-c3323a")
+    page.get_by_label("disk", exact=True).select_option("hp-c3323a")
     page.get_by_label("requests").fill("300")
     page.get_by_label("seed").fill("7")
     for name in ("cats", "sstf"):

@@ -56,14 +56,14 @@ def check(page: Page) -> None:
 def test_the_first_view_has_figures_and_pictures(page: Page) -> None:
     """Nothing has to be pressed."""
     check(page)
-    expect(page.locator("figure canvas")).to_have_count(25)
+    expect(page.locator("figure canvas")).to_have_count(29)
 
 
 def test_each_choice_changes_the_command_and_the_figures(page: Page) -> None:
     """Workload, disk, schedulers and options, one after the other."""
     simulated(page)
     page.get_by_label("workload").select_option("random")
-    page.get_by_label("disk").select_option("hp-c3323a")
+    page.get_by_label("disk", exact=True).select_option("hp-c3323a")
     page.get_by_role("checkbox", name="sstf").uncheck()
     page.get_by_role("checkbox", name="sptf").check()
     page.get_by_label("processes").fill("12")

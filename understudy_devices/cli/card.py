@@ -94,7 +94,7 @@ def show(name: str, as_json: bool) -> None:
     """Show a card's BARs, registers, interrupts and DMA."""
     card = specification.load(name)
     if as_json:
-        click.echo(json.dumps(card.model_dump(mode="json"), indent=2))
+        click.echo(json.dumps(card.model_dump(mode="json", exclude_none=True), indent=2))
         return
     click.echo(plain(f"{card.name}: {card.title}"))
     for label, text in _lines(card):

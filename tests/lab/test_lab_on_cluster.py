@@ -179,7 +179,7 @@ def test_before_its_time_is_over_a_vm_is_suspended(lab: Class, cluster: slurm.Sl
         assert memory.exists(lab.team())
         assert lab.qemus() == {}
     start(lab)
-    assert "resumed" in log(lab).splitlines()[-1]
+    lab.until(lambda: "resumed" in log(lab).splitlines()[-1])
     lab.type("w", ["wrote 0003"])
 
 
@@ -223,7 +223,7 @@ def test_a_node_is_killed(
         lab.until(lambda: node(lab) == OTHER[place])
         lab.until(lambda: len(lab.qemus()) == 1)
         lab.type("w", ["wrote 0002"])
-        assert how in log(lab).splitlines()[-1]
+        lab.until(lambda: how in log(lab).splitlines()[-1])
     finally:
         cluster.start_node(place)
     lab.type("w", ["wrote 0003"])
@@ -246,7 +246,7 @@ def test_a_node_is_cut_off(
         lab.until(lambda: node(lab) == OTHER[place])
         lab.type("w", ["wrote 0002"])
         assert "the VM: silent" in log(lab)
-        assert "resumed" in log(lab).splitlines()[-1]
+        lab.until(lambda: "resumed" in log(lab).splitlines()[-1])
     finally:
         cut.unlink()
         cluster.stop_node(place, signal.SIGCONT)

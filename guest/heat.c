@@ -6,8 +6,8 @@
  *
  *   heat STEPS
  *
- * It prints the sum of all temperatures, in hexadecimal, and the seconds that it took by its own
- * clock:
+ * It prints the seconds that it took, by its own clock, and the sum of all temperatures, in
+ * hexadecimal:
  *
  *   done SECONDS SUM
  *

@@ -5,9 +5,9 @@
  *
  * A card in D3hot reacts only to its configuration space: loads of registers return ones, stores are
  * lost, and it neither transfers nor interrupts.  A BAR without registers is memory, which does not
- * sleep.  If it does not keep its registers, it is reset when it wakes.  A
- * function-level reset is a driver's write to the PCI Express capability.  A reset also clears the
- * BARs, which the kernel restores.
+ * sleep.  If the card does not keep its registers, it is reset when it wakes.  A function-level reset
+ * is a driver's write to the PCI Express capability.  A reset also clears the BARs, which the kernel
+ * restores.
  *
  * All functions are called under the card's lock.
  */

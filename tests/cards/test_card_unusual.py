@@ -48,7 +48,7 @@ MISTAKES = [
     ("pending: 0x880", "pending: 0x10", "pending (0x10 to 0x17) overlaps STATUS"),
     ("  msix:", "  pm: {no_soft_reset: 1}\n  msix:", "no_soft_reset: 1: Input should be a valid"),
     ("  msix:", "  express: {}\n  msix:", "PCI Express needs power management: add pm"),
-    ("  msix:", "  pm:\n  msix:", "pm: None: leave the key away, or write {} for"),
+    ("  msix:", "  pm:\n  msix:", "pm: None: write its keys, {} if they all have defaults"),
     ("  msix:", "  express: {frl: true}\n  msix:", 'unknown key "frl": did you mean "flr"?'),
     ("    count: 4\n", "", "without a count there is no stride: add count"),
     ("count: 4", "count: 0", "count: 0: Input should be greater than or equal to 1"),

@@ -10,9 +10,10 @@ import pytest
 from lab_class import Class, running_lab
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import accelerator, holder, memory, resume, start
+from understudy_devices.lab import holder, memory, resume, start
 from understudy_devices.lab.hardware import Hardware
 from understudy_devices.lab.monitor import Gone, Monitor, NoRoom
+from understudy_devices.platforms.vm import accelerator
 
 pytestmark = pytest.mark.thorough
 

@@ -29,7 +29,7 @@ NAME_MAX = 63
 
 def _given(value: Any) -> Any:
     if value is None:
-        raise ValueError("leave the key away, or write {} for what is usual")
+        raise ValueError("write its keys, {} if they all have defaults, or leave it away")
     return value
 
 

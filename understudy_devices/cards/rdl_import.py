@@ -19,13 +19,12 @@ from systemrdl.rdltypes.user_struct import UserStruct
 
 from understudy_devices.cards.document import Place
 from understudy_devices.cards.mistakes import Mistakes
-from understudy_devices.cards.model import Card
+from understudy_devices.cards.model import REGISTERS_MAX, Card
 from understudy_devices.cards.rdl_properties import NUMBER, PROPERTIES, TEXT, WAYS
 from understudy_devices.cards.rdl_source import compiled, line
 from understudy_devices.cards.rdl_string import plain
 from understudy_devices.cards.wrong import WrongCard
 
-REGISTERS_MAX = 4096
 BAR_BYTES_MIN = 4096
 VALUES: dict[str, type] = {TEXT: str, NUMBER: int, "boolean": object}
 Ids = tuple[int, int]

@@ -103,10 +103,9 @@ class _Told(MessagePrinter):
 
     def _at(self, place: SourceRefBase | None, reason: str) -> tuple[int, str]:
         """Return the line and the reason; of another file, the reason begins with its name."""
-        line = int(getattr(place, "line", 1))
-        if not isinstance(place, FileSourceRef) or Path(place.path) == self._file:
-            return line, reason
-        return 1, f"{place.path}:{line}: {reason}"
+        if isinstance(place, FileSourceRef) and Path(place.path) != self._file:
+            reason = f"{place.path}:{getattr(place, 'line', 1)}: {reason}"
+        return _line(self._file, place), reason
 
 
 def _line(file: Path, place: SourceRefBase | None) -> int:

@@ -39,16 +39,18 @@ IGNORED = {
     WRONG_DIRECTION: " (mapped for the other direction)",
 }
 CONFIG = {What.CONFIG_READ: "config load ", What.CONFIG_WRITE: "config store"}
+POWER, ASLEEP = 0x74, 0x3
+EXPRESS, RESET = 0x88, 0x8000
+"""Words of the configuration space, and their bits: D3hot, and the function-level reset."""
 SWITCHES = {
     0x04: ("COMMAND", {0x2: "memory decoding", 0x4: "bus mastering", 0x400: "no INTA"}),
     0x42: ("MSI", {0x1: "enabled"}),
-    0x74: ("D3hot", {0x3: "on"}),
-    0x88: ("function-level reset", {0x8000: "on"}),
+    POWER: ("D3hot", {ASLEEP: "on"}),
+    EXPRESS: ("function-level reset", {RESET: "on"}),
     0x62: ("MSI-X", {0x8000: "enabled", 0x4000: "all masked"}),
 }
 """The registers of the configuration space that switch something on (kernel/vpcib/config.c,
 power.c), with their bits."""
-RESET = 0x88  # it is not switched off
 FAULTS = ("none", "interrupt", "dma", "ones", "stall", "reset")
 """The kinds of faults, by their numbers (kernel/vpcib/card.h)."""
 DMA = tuple(what for what in What if what.name.startswith("DMA_"))
@@ -106,8 +108,8 @@ def _switched(what: What, offset: int, value: int) -> str:
         return ""
     name, bits = SWITCHES[offset]
     switched = [text for bit, text in bits.items() if value & bit == bit]
-    if offset == RESET and not switched:
-        return ""
+    if offset == EXPRESS and not switched:
+        return ""  # a reset is not switched off
     return f" {name}: {', '.join(switched) or 'off'}"
 
 

@@ -127,8 +127,9 @@ def start(name: str, team: str, labs: Path, cluster: Request | None) -> None:
 
     The VM goes on when this command ends.
     """
-    from understudy_devices.lab import accelerator, start
+    from understudy_devices.lab import start
     from understudy_devices.lab.hardware import Hardware
+    from understudy_devices.platforms.vm import accelerator
 
     lab = store.read(labs, name)
     chosen = lab.team(team)

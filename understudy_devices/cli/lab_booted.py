@@ -24,8 +24,9 @@ def boot_once(name: str, seconds: float, labs: Path) -> None:
     The guest needs QEMU's guest agent (Debian: qemu-guest-agent).  Give the command again after an
     upgrade of QEMU, after a rebase, and after a change of the shared drive.
     """
-    from understudy_devices.lab import accelerator, booted, drive
+    from understudy_devices.lab import booted, drive
     from understudy_devices.lab.hardware import Hardware
+    from understudy_devices.platforms.vm import accelerator
 
     lab = store.read(labs, name)
     base = lab.bases()[-1]

@@ -108,12 +108,13 @@ def _wanted(name: str, results: Sequence[Result], on: str | None) -> list[tuple[
     known = {platform for result in results for platform in result.seconds}
     for platform in asked or ():
         catalog.pick("platform", platform, dict.fromkeys(known))
+    if asked is None:
+        asked = [each for each in reproduce.PLATFORMS if name != ALL or each != reproduce.HOST]
     return [
         (result, platform)
         for platform in reproduce.PLATFORMS
         for result in results
-        if platform in result.seconds
-        and (platform in asked if asked is not None else name != ALL or platform != reproduce.HOST)
+        if platform in result.seconds and platform in asked
     ]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import one_line
-from understudy_devices.lab import ext4, from_raw, submissions
+from understudy_devices.lab import ext4, from_raw, programs, submissions
 from understudy_devices.lab.base_image import DISK, INITRD, KERNEL, Source
 from understudy_devices.lab.base_image import PACKAGES as LIST
 
@@ -145,13 +145,13 @@ def _install(root: Path, epoch: int) -> None:
         "--dpkgopt=force-unsafe-io",  # if the host crashes, the image is made anew
         *(RELEASE, str(root)),
     ]
-    ext4.run(command, epoch)
+    programs.run(command, epoch)
 
 
 def _packages(root: Path, epoch: int) -> str:
     """Return each package's name and version, a line each."""
     form = "${binary:Package} ${Version}\\n"
-    return ext4.run(["dpkg-query", f"--admindir={root}/var/lib/dpkg", "-W", "-f", form], epoch)
+    return programs.run(["dpkg-query", f"--admindir={root}/var/lib/dpkg", "-W", "-f", form], epoch)
 
 
 def _configure(root: Path) -> None:
@@ -175,7 +175,7 @@ def _configure(root: Path) -> None:
         path.write_text(content)
         path.chmod(0o755)
     for service in SERVICES:
-        ext4.run(["systemctl", f"--root={root}", "enable", service], EPOCH)
+        programs.run(["systemctl", f"--root={root}", "enable", service], EPOCH)
 
 
 def _clamp(root: Path, epoch: int) -> None:

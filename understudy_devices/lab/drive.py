@@ -32,7 +32,6 @@ NONE = 0
 """The version of a lab whose VMs have no drive."""
 BYTES_MAX = 2**40
 LOCK_SECONDS = 60
-BLOCK_BYTES = 4096
 SECTOR_BYTES = 512  # of st_blocks
 INODE_BYTES = 256
 ROOM_BYTES = 16 * 2**20
@@ -113,16 +112,11 @@ def find(lab: Lab, identity: str) -> Drive | None:
     return drive if drive.identity == identity else None
 
 
-def numbered(lab: Lab, version: int) -> Drive:
-    """Return a version; UserError if there is none of that number."""
-    return _read(folder_of(lab, version))
-
-
 def use(lab: Lab, version: int) -> None:
     """Let VMs that are started from now on have this version, or none."""
     with locks.folder(lab.folder, LOCK_SECONDS, shared=True, who=lab.name):  # no drop is under way
         if version != NONE:
-            numbered(lab, version)
+            _read(folder_of(lab, version))
         state_file.write(lab.folder / CURRENT, {"version": version})
 
 
@@ -223,9 +217,10 @@ def _mistake(path: Path, mode: int) -> str:
 
 def _image_bytes(entries: dict[str, _Entry]) -> int:
     """Return the size of a file system in which all this has room; what is not used takes none."""
-    blocks = sum(-(-entry.size // BLOCK_BYTES) + 1 for entry in entries.values())
-    size = blocks * BLOCK_BYTES + len(entries) * INODE_BYTES
-    return (size + size // 20 + ROOM_BYTES) // BLOCK_BYTES * BLOCK_BYTES
+    block = ext4.BLOCK_BYTES
+    blocks = sum(-(-entry.size // block) + 1 for entry in entries.values())
+    size = blocks * block + len(entries) * INODE_BYTES
+    return (size + size // 20 + ROOM_BYTES) // block * block
 
 
 def _check_room(lab: Lab, source: Path, size: int) -> None:

@@ -27,7 +27,7 @@ def of(lab: Lab) -> dict[str, list[str]]:
 
 def is_booted_with_another(lab: Lab) -> bool:
     """Return whether the machine that was booted once for all has another version than VMs that
-    boot now."""
+    are started now."""
     machine = booted.newest(lab.bases()[-1])
     now = drive.current(lab)
     return machine is not None and machine.drive != (now.identity if now else "")

@@ -2,14 +2,12 @@
 """Writes a folder as an ext4 file system into a raw image; equal folders give equal bytes."""
 
 import os
-import shutil
-import subprocess
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.base.plain import one_line
+from understudy_devices.base.errors import UserError
+from understudy_devices.lab import programs
 
 NAMESPACE = uuid.UUID("7d1c2f5e-5a0e-4b51-9a2f-0c8f5f3b6a10")
 TIMES = ("atime", "atime_extra", "ctime", "ctime_extra")
@@ -18,12 +16,13 @@ OWNERS = ("uid", "gid")
 ROOT_INODE, FIRST_INODE = 2, 11
 SPARE_INODES = 20
 TOOLS = ("mke2fs", "debugfs")
+BLOCK_BYTES = 4096
 
 
 def check(what: str) -> None:
     """Raise UserError if the tools are missing here; `what` needs them."""
     for name in TOOLS:
-        if not _path(name):
+        if not programs.path(name):
             install = "apt-get install -y --no-install-recommends e2fsprogs"
             raise UserError(f"{what}: no {name} here: {install}")
 
@@ -42,18 +41,18 @@ def write(
         file.truncate(size)
     inodes = FIRST_INODE + sum(1 for _ in everything(root)) + SPARE_INODES
     options = f"hash_seed={identity},lazy_itable_init=0,lazy_journal_init=0"
-    command = ["mke2fs", "-q", "-F", "-t", "ext4", "-b", "4096", "-L", label, "-U", identity]
-    command += ["-E", options]
+    command = ["mke2fs", "-q", "-F", "-t", "ext4", "-L", label, "-U", identity]
+    command += ["-b", str(BLOCK_BYTES), "-E", options]
     if shared:
         command += ["-m", "0", "-O", "^has_journal,^resize_inode", "-N", str(inodes)]
-    run([*command, "-d", str(root), str(raw)], epoch)
+    programs.run([*command, "-d", str(root), str(raw)], epoch)
     script = raw.with_suffix(".debugfs")
     with script.open("w") as lines:
         for inode in (ROOT_INODE, *range(FIRST_INODE, inodes)):
             lines.writelines(f"sif <{inode}> {field} @{epoch}\n" for field in TIMES)
             if shared:
                 lines.writelines(f"sif <{inode}> {field} 0\n" for field in OWNERS)
-    run(["debugfs", "-w", "-f", str(script), str(raw)], epoch)
+    programs.run(["debugfs", "-w", "-f", str(script), str(raw)], epoch)
     script.unlink()
 
 
@@ -63,34 +62,3 @@ def everything(root: Path) -> Iterator[Path]:
         for name in (*files, *folders):
             yield Path(place, name)
     yield root
-
-
-def run(command: list[str], epoch: int) -> str:
-    """Run a program that writes no newer time stamp than the epoch; return what it prints.
-
-    RunFailed has its last words.
-    """
-    extra = {
-        "SOURCE_DATE_EPOCH": str(epoch),
-        "E2FSPROGS_FAKE_TIME": str(epoch),
-        "LC_ALL": "C.UTF-8",
-        "DEBIAN_FRONTEND": "noninteractive",
-    }
-    done = subprocess.run(
-        [_path(command[0]) or command[0], *command[1:]],
-        env={**os.environ, **extra},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        lines = (done.stderr or done.stdout).strip().splitlines()
-        reason = one_line(lines[-1]) if lines else "it gave no reason"
-        raise RunFailed(f"{command[0]}: {reason}")
-    return done.stdout
-
-
-def _path(name: str) -> str | None:
-    """Return the path of a tool, even if PATH lacks the folder of root's tools."""
-    return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")

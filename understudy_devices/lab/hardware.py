@@ -52,6 +52,7 @@ class Hardware:
             "qemu": qemu.version(),
             "build": f"{built.st_size} {built.st_mtime_ns}",
             "accelerator": self.accelerator,
+            # A saved machine does not depend on how much translated code QEMU keeps.
             "hardware": digest([word.encode() for word in self._words(self.accelerator)]),
             **({"processor": _processor()} if self.accelerator == "kvm" else {}),
             **({"drive": self.drive.identity} if self.drive else {}),

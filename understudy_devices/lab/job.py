@@ -25,7 +25,6 @@ from typing import Literal
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.plain import one_line
 from understudy_devices.lab import (
-    accelerator,
     holder,
     locks,
     owner,
@@ -37,6 +36,7 @@ from understudy_devices.lab import (
 )
 from understudy_devices.lab.hardware import Hardware
 from understudy_devices.lab.store import Team
+from understudy_devices.platforms.vm import accelerator
 
 RETRY_SECONDS = 1
 LINGER_SECONDS = 2

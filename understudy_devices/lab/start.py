@@ -86,7 +86,7 @@ def start(team: Team, hardware: Hardware, *, stays: bool = True) -> Started:
                 return Started("resumed", _resume(team, suspended, saved, stays))
             except Refused as error:
                 note = f"the suspended VM is not resumed: {error}"
-            except (Gone, RunFailed) as error:
+            except RunFailed as error:
                 raise RunFailed(_not_resumed(team, error)) from None
         hardware = replace(hardware, drive=drive.current(lab))
         memory.drop(team)

@@ -113,10 +113,7 @@ def missing_acknowledge(run: Run) -> Iterator[Finding]:
 
 def left_enabled(run: Run) -> Iterator[Finding]:
     """The driver is unbound, but the card may still interrupt."""
-    values, power = Values(run.card), Power(run.card)
-    for event in run.events:
-        if power.resets(event):
-            values = Values(run.card)
+    for event, values in _followed(run):
         for part in event.parts if event.what == What.STORE else ():
             values.store(part)
         if event.what == What.UNBOUND and not event.absent:
@@ -125,6 +122,15 @@ def left_enabled(run: Run) -> Iterator[Finding]:
                     yield Finding(
                         "interrupts left enabled", event.number, f"{interrupt.enable} is set"
                     )
+
+
+def _followed(run: Run) -> Iterator[tuple[Event, Values]]:
+    """Yield each event with the registers' values, which begin anew when the card is reset."""
+    values, power = Values(run.card), Power(run.card)
+    for event in run.events:
+        if power.resets(event):
+            values = Values(run.card)
+        yield event, values
 
 
 def _is_set(card: Card, values: Values, place: str | None) -> bool:
@@ -238,10 +244,7 @@ def _sets_off(event: Event) -> bool:
 
 def bad_transfer(run: Run) -> Iterator[Finding]:
     """A transfer starts with an address or length that the card's manual forbids."""
-    values, power = Values(run.card), Power(run.card)
-    for event in run.events:
-        if power.resets(event):
-            values = Values(run.card)
+    for event, values in _followed(run):
         for part in event.parts if is_store(event) else ():
             values.store(part)
             for buffer in run.buffers():
@@ -289,10 +292,7 @@ def no_lock(run: Run) -> Iterator[Finding]:
 
 def _while_enabled(run: Run) -> Iterator[Event]:
     """Yield the stores made while the card may interrupt."""
-    values, power = Values(run.card), Power(run.card)
-    for event in run.events:
-        if power.resets(event):
-            values = Values(run.card)
+    for event, values in _followed(run):
         if not is_store(event):
             continue
         if any(_is_set(run.card, values, interrupt.enable) for interrupt in run.card.interrupts):

@@ -4,12 +4,9 @@ kernel/vpcib/power.c does it."""
 
 from understudy_devices.cards.journal import What
 from understudy_devices.cards.model import Card
-from understudy_devices.cards.register_log import FAULTS
+from understudy_devices.cards.register_log import ASLEEP, EXPRESS, FAULTS, POWER, RESET
 from understudy_devices.referee.events import Event
 
-POWER, ASLEEP = 0x74, 0x3
-EXPRESS, RESET = 0x88, 0x8000
-"""Words of the configuration space, and their bits: D3hot, and the function-level reset."""
 RESET_FAULT = FAULTS.index("reset")
 
 

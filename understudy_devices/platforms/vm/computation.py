@@ -8,7 +8,7 @@ from understudy_devices.base.errors import RunFailed
 from understudy_devices.base.processors import pinned
 from understudy_devices.base.programs import Program, compiled, compiled_for_guest
 from understudy_devices.platforms import guest_programs
-from understudy_devices.platforms.vm import kvm, machine, packages, qemu
+from understudy_devices.platforms.vm import machine, packages, qemu
 from understudy_devices.platforms.vm.trouble import last_words
 
 TIMEOUT_SECONDS = 7200
@@ -22,11 +22,6 @@ class Computed:
     seconds: float
     host_seconds: float
     sum: str
-
-
-def accelerator() -> qemu.Accelerator:
-    """Return how the VM executes instructions here."""
-    return "kvm" if kvm.probe().works else "tcg"
 
 
 def on_metal(steps: int, processors: frozenset[int]) -> Computed:

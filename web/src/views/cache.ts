@@ -28,6 +28,7 @@ export interface Filled {
   differs: number | null;
 }
 
+/** Fill a cache with a run's reads and writes, in the order in which the device began them. */
 export function filledBy(recorded: Recorded, cache: Cache): Filled {
   const { begun, begunAt, sector, sectors, op, hit } = recorded;
   const { segments, segmentSectors, prefetchSectors } = cache;

@@ -2,8 +2,8 @@
 """Whether VMs run under KVM here.  A kernel is booted once to know; the answer is kept."""
 
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.lab.hardware import Accelerator
 from understudy_devices.platforms.vm import kvm
+from understudy_devices.platforms.vm.qemu import Accelerator
 
 
 def best() -> Accelerator:

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from functools import partial
 from pathlib import Path
 
 from terminal import Home, wait_until_stopped
@@ -25,33 +24,58 @@ except KeyboardInterrupt:  # a second one: Polars raises its own, and Python fol
 print("interrupted", flush=True)
 """
 
+# Python prints this when the signal came while a callback of its own ran: it goes on, and the
+# user has to interrupt again.
+IGNORED = "Exception ignored in"
+
 
 def interrupted(home: Home, call: str, after: str, seconds: float) -> list[str]:
     """Interrupt a call as a notebook does, some seconds after the output contains `after`; return
     the lines that it prints, and check that it ends in time and leaves nothing."""
     there = {*home.left_overs()}
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM.format(call=call)],
-        cwd=home.work,
-        env=home.environment(),
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout
-    lines = []
-    for line in process.stdout:
-        lines.append(line.rstrip())
-        if after in line:
-            break
-    time.sleep(seconds)
-    process.send_signal(signal.SIGINT)
-    wait_until_stopped(partial(_ends_soon, process), lambda: "".join(lines))
-    rest, _ = process.communicate()
+    messages = home.work / "messages"
+    with (
+        messages.open("w") as stderr,
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM.format(call=call)],
+            cwd=home.work,
+            env=home.environment(),
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+        ) as process,
+    ):
+        try:
+            assert process.stdout
+            lines = []
+            for line in process.stdout:
+                lines.append(line.rstrip())
+                if after in line:
+                    break
+            time.sleep(seconds)
+            process.send_signal(signal.SIGINT)
+            ignored = 0
+
+            def has_ended() -> bool:
+                nonlocal ignored
+                if _ends_soon(process):
+                    return True
+                if messages.read_text().count(IGNORED) > ignored:
+                    ignored += 1
+                    process.send_signal(signal.SIGINT)
+                return False
+
+            wait_until_stopped(has_ended, lambda: "".join(lines) + messages.read_text())
+            rest = process.stdout.read()
+        finally:
+            process.kill()
+    said = messages.read_text()
     # Python itself ends by SIGINT if the signal came while exec() ran code, as dataclasses do.
-    assert process.returncode in (0, -signal.SIGINT), f"{lines} {rest}"
+    assert process.returncode in (0, -signal.SIGINT), f"{lines} {rest} {said}"
     assert not home.processes()
+    messages.unlink()
     left = {*home.left_overs()} - there
-    assert not left, f"{left} {rest}"
+    assert not left, f"{left} {rest} {said}"
     return [*lines, *rest.splitlines()]
 
 

@@ -223,6 +223,13 @@ class Library:
         except subprocess.TimeoutExpired as error:
             raise RunFailed(f"git {words[0]} took more than {GIT_SECONDS} s") from error
         if done.returncode and not fails:
-            said = done.stderr.decode(errors="replace").strip().splitlines()
-            raise RunFailed(f"git {words[0]}: {said[-1] if said else done.returncode}")
+            raise RunFailed(f"git {words[0]}: {_reason(done)}")
         return "" if done.returncode else done.stdout.decode(errors="replace")
+
+
+def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
+    """Return why a command of Git failed, in one line."""
+    said = done.stderr.decode(errors="replace").strip().splitlines() or [f"exit {done.returncode}"]
+    if lock := re.search("Unable to create '(.*\\.lock)': File exists", said[0]):
+        return f"a Git is running, or was killed; if no Git is running, rm {lock[1]}"
+    return said[-1]

@@ -14,6 +14,7 @@ from lab_class import Class
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.lab import owner, plug
 from understudy_devices.lab.agent import Agent
+from understudy_devices.lab.devices import Device
 from understudy_devices.lab.settings import Settings
 from understudy_devices.lab.store import Lab, Team
 from understudy_devices.platforms.vm import modules, packages
@@ -108,5 +109,5 @@ def test_modules_are_read_before_root_acts_as_the_team(
     monkeypatch.setattr(Path, "read_bytes", reads)
     monkeypatch.setattr(owner, "acting", acts)
     with pytest.raises(RunFailed, match="enough"):
-        plug.plug_card(Team(Lab(tmp_path, Settings()), "team01"), "x", 1)
+        plug.plug(Team(Lab(tmp_path, Settings()), "team01"), Device("x", {}), 1)
     assert order == ["card_x.ko", "acts"]

@@ -97,8 +97,9 @@ class Device:
 
 def card(name: str) -> Device:
     """Return the card of this name, or in this file; UserError if there is none."""
-    module = f"{modules.CARD}{specification.load(name).name}"
-    return Device(f"the card {name}", {BUS: "", module: ""}, source=name)
+    card_name = specification.load(name).name
+    parameters = {BUS: "", f"{modules.CARD}{card_name}": ""}
+    return Device(f"the card {card_name}", parameters, source=name)
 
 
 def disk(profile: DiskProfile, size_bytes: int) -> Device:

@@ -11,7 +11,7 @@ import pytest
 from lab_class import NAME, Class, students, understudy
 
 from understudy_devices.base.errors import UserError
-from understudy_devices.lab import devices
+from understudy_devices.lab import devices, programs
 from understudy_devices.lab.agent import Agent
 from understudy_devices.platforms.vm import packages
 
@@ -133,6 +133,12 @@ def test_an_odd_version_is_none(tmp_path: Path, version: bytes) -> None:
 def test_devices_that_are_refused(tmp_path: Path, options: tuple[str, ...], words: str) -> None:
     base = ("--base", lab_images.guest(tmp_path))
     assert words in refused(tmp_path, *base, *options)
+
+
+def test_a_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "path", lambda _: None)
+    words = refused(tmp_path, "--base", lab_images.guest(tmp_path), "--card", CARD)
+    assert "--disk, --card: no mke2fs here: apt-get install" in words
 
 
 def test_a_rebase_names_its_devices(tmp_path: Path) -> None:

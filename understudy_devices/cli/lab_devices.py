@@ -20,7 +20,7 @@ OPTIONS = (
     click.option(
         "--disk",
         "profile",
-        metavar="NAME",
+        metavar="NAME|FILE.toml",
         help="A second disk with the timing of this profile, such as cheetah-15k4.",
     ),
     click.option(
@@ -77,9 +77,10 @@ def check(every: "Sequence[Device]", source: Source | None) -> None:
     """Build the modules; UserError if they do not fit the base, if that is there yet."""
     if not every:
         return
-    from understudy_devices.lab import devices
+    from understudy_devices.lab import devices, ext4
     from understudy_devices.platforms.vm import packages
 
+    ext4.check("--disk, --card")
     ours = packages.fetch_kernel()
     if source:
         source.check()

@@ -151,7 +151,7 @@ def write(devices: Sequence[Device], kernel: Kernel, image: Path) -> None:
         for device in devices:
             for module in device.modules(kernel):
                 (folder / MODULES / module.name).write_bytes(module.read_bytes())
-                lines.append(_load(module, device.parameters.get(module.stem, "")))
+                lines.append(load_line(module, device.parameters.get(module.stem, "")))
             lines.append(device.script)
             for name, text in device.files().items():
                 (folder / name).parent.mkdir(exist_ok=True)
@@ -165,7 +165,7 @@ def write(devices: Sequence[Device], kernel: Kernel, image: Path) -> None:
         ext4.write(folder, image, ext4.room(sizes), LABEL, EPOCH, shared=True)
 
 
-def _load(module: Path, parameters: str) -> str:
-    """Return the line that loads a module, unless the guest has it."""
+def load_line(module: Path, parameters: str) -> str:
+    """Return the line that loads a module of this folder, unless the guest has it."""
     name = module.stem.replace("-", "_")
     return f"[ -e /sys/module/{name} ] || insmod {module.name} {parameters}".rstrip()

@@ -14,7 +14,7 @@ from understudy_devices.base.errors import RunFailed
 from understudy_devices.base.plain import one_line
 from understudy_devices.lab import agent, first_start, holder, locks, owner, qemu_process
 from understudy_devices.lab.agent import Agent
-from understudy_devices.lab.devices import Device
+from understudy_devices.lab.devices import Device, load_line
 from understudy_devices.lab.store import Team
 from understudy_devices.platforms.vm import packages
 
@@ -73,8 +73,8 @@ def _wait_for_agent(team: Team, seconds: float) -> None:
 
 def _script(path: Path, parameters: str) -> str:
     """Return the script that writes a module into the guest, and loads it."""
-    file = f"{FOLDER}/{path.name}"
-    return f"set -e\n{_written(path.name, path.read_bytes())}insmod {file} {parameters}\n"
+    load = f"cd {FOLDER}\n{load_line(path, parameters)}\n"
+    return f"set -e\n{_written(path.name, path.read_bytes())}{load}"
 
 
 def _written(name: str, content: bytes) -> str:

@@ -215,10 +215,12 @@ enum fault {
 	FAULT_ONES,
 	FAULT_STALL,
 	FAULT_RESET,
+	FAULT_CORRUPT,
 };
 int fault_set(const char *text);
 bool fault_happens(const struct vpcib_card *card, enum fault kind);
 bool fault_is_silent(const struct vpcib_card *card);
+void fault_corrupts(const struct vpcib_card *card, void *arrived, size_t bytes);
 
 /* bounds.c */
 void bounds_check_mapping(const struct vm_area_struct *area, unsigned long pfn,

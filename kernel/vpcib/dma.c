@@ -323,13 +323,15 @@ void vpcib_dma_end_all(struct vpcib_card *card)
 EXPORT_SYMBOL_GPL(vpcib_dma_end_all);
 
 /* The card's own bytes are none that the driver has changed during a transfer.  Locked. */
-static void write(struct given *given, u64 address, const void *from, size_t bytes)
+static void write(struct vpcib_card *card, struct given *given, u64 address,
+		  const void *from, size_t bytes)
 {
 	size_t at = address - given->address;
 
 	memcpy(given->where + at, from, bytes);
+	fault_corrupts(card, given->where + at, bytes);
 	if (given->before)
-		memcpy(given->before + at, from, bytes);
+		memcpy(given->before + at, given->where + at, bytes);
 }
 
 static int transfer(struct vpcib_card *card, u64 address, void *buffer, size_t bytes,
@@ -357,9 +359,11 @@ static int transfer(struct vpcib_card *card, u64 address, void *buffer, size_t b
 		stale = is_stale(given, address, bytes);
 	}
 	if (may && to_driver)
-		write(given, address, buffer, bytes);
-	else if (may)
+		write(card, given, address, buffer, bytes);
+	else if (may) {
 		memcpy(buffer, given->where + (address - given->address), bytes);
+		fault_corrupts(card, buffer, bytes);
+	}
 	raw_spin_unlock_irqrestore(&card->dma_lock, flags);
 	note_flags(card,
 		   !may	       ? VPCIB_DMA_REFUSED

@@ -10,6 +10,7 @@
  *	           for ONES_NS
  *	stall      the card begins its N-th piece of work STALL_NS late
  *	reset      the card resets itself at the N-th access to a register
+ *	corrupt    a byte of the N-th transfer arrives inverted: byte N modulo the length, from 0
  *	none       no fault, also if one has not happened yet
  *
  * The journal has a record when the fault happens.
@@ -26,11 +27,14 @@
 #define STALL_NS (3 * NSEC_PER_SEC)
 
 static const char *const names[] = {
-	[FAULT_NONE] = "none", [FAULT_INTERRUPT] = "interrupt", [FAULT_DMA] = "dma",
-	[FAULT_ONES] = "ones", [FAULT_STALL] = "stall",		[FAULT_RESET] = "reset",
+	[FAULT_NONE] = "none",	     [FAULT_INTERRUPT] = "interrupt",
+	[FAULT_DMA] = "dma",	     [FAULT_ONES] = "ones",
+	[FAULT_STALL] = "stall",     [FAULT_RESET] = "reset",
+	[FAULT_CORRUPT] = "corrupt",
 };
 
 static int wanted; /* an enum fault */
+static unsigned int number; /* of the opportunity, from 1 */
 static atomic_t left; /* opportunities until the fault */
 static u64 ones_until; /* ns */
 
@@ -47,6 +51,7 @@ int fault_set(const char *text)
 	if (kind < 0 || (kind && !count) || count > INT_MAX)
 		return -EINVAL;
 	WRITE_ONCE(wanted, FAULT_NONE);
+	WRITE_ONCE(number, count);
 	atomic_set(&left, count);
 	WRITE_ONCE(wanted, kind);
 	return 0;
@@ -62,6 +67,13 @@ bool fault_happens(const struct vpcib_card *card, enum fault kind)
 						  .context = VPCIB_CARD,
 						  .value = kind });
 	return true;
+}
+
+/* Inverts a byte of a transfer if the fault happens. */
+void fault_corrupts(const struct vpcib_card *card, void *arrived, size_t bytes)
+{
+	if (bytes && fault_happens(card, FAULT_CORRUPT))
+		((u8 *)arrived)[READ_ONCE(number) % bytes] ^= 0xff;
 }
 
 bool vpcib_stalls(struct vpcib_card *card)

@@ -14,6 +14,7 @@ FAULTS = {
     "ones": ("the card does not answer for 20 ms, and loads return ones", 60),
     "stall": ("the card works 3 s late", 4),
     "reset": ("the card resets itself", 60),
+    "corrupt": ("a byte of a transfer arrives wrong", 24),
 }
 """Each fault: what happens, and at most at which opportunity."""
 
@@ -30,12 +31,22 @@ CAUSED = frozenset(
     }
 )
 """Findings that a right driver may have since a fault has changed the card behind its back."""
-CAUSED_BY = dict.fromkeys(
-    ("reset", "ones"), frozenset({"DMA outside the driver's memory", "DMA buffer freed in use"})
-)
+LOST = frozenset({"DMA outside the driver's memory", "DMA buffer freed in use"})
+CAUSED_BY = {
+    "reset": LOST,
+    "ones": LOST,
+    "corrupt": LOST
+    | {
+        "DMA memory changed in use",
+        "wrong DMA direction",
+        "misaligned DMA address",
+        "bad DMA length",
+        "rule of the card broken",
+    },
+}
 """A reset may come between the stores of an address and of the doorbell, and a card that was reset
 does not say that it has ended.  A driver that loads ones takes the card for gone, and takes its
-memory back."""
+memory back.  A wrong byte may be part of an address, a length or a status."""
 
 
 def causes(kind: str) -> frozenset[str]:

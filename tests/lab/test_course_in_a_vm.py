@@ -61,6 +61,7 @@ def with_file(script: str, content: bytes) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(7200)
 def test_a_team_builds_hands_in_and_is_graded(on_disk: Path) -> None:
     mine = ("--course", on_disk / "os-course")
     course("new", on_disk / "os-course", "--title", "Operating systems")

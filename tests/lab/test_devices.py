@@ -11,8 +11,9 @@ import pytest
 from lab_class import NAME, Class, students, understudy
 
 from understudy_devices.base.errors import UserError
-from understudy_devices.lab import devices, programs
+from understudy_devices.lab import debian, devices, programs
 from understudy_devices.lab.agent import Agent
+from understudy_devices.lab.base_image import Source
 from understudy_devices.platforms.vm import packages
 
 pytestmark = pytest.mark.thorough
@@ -133,6 +134,23 @@ def test_an_odd_version_is_none(tmp_path: Path, version: bytes) -> None:
 def test_devices_that_are_refused(tmp_path: Path, options: tuple[str, ...], words: str) -> None:
     base = ("--base", lab_images.guest(tmp_path))
     assert words in refused(tmp_path, *base, *options)
+
+
+def test_devices_of_a_base_of_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its kernel is known when it is made."""
+    disk = lab_images.image(tmp_path / "linux.qcow2", b"0".ljust(10), mib=8)
+    kernels = [
+        bz_image(tmp_path / "vmlinuz", b"5.10.0-1-amd64 (x@y) #1 SMP\0"),
+        packages.fetch_kernel().packed_image,
+    ]
+    made = [Source(disk, kernel) for kernel in kernels]
+    monkeypatch.setattr(debian, "build", lambda *_: made.pop(0))
+    assert "Linux 5.10.0-1-amd64, and modules" in refused(
+        tmp_path, "--base", "debian", "--card", CARD
+    )
+    lab = Class(tmp_path)
+    lab.create(Path("debian"), "--card", CARD, "--card", CARD)
+    assert lab.team().base().devices
 
 
 def test_a_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

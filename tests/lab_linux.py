@@ -73,6 +73,13 @@ while [ ! -e /dev/vda ] || [ ! -e /sys/class/virtio-ports ]; do
 	sleep 0.1
 done
 ifconfig eth0 10.0.2.15
+for disk in /sys/block/vd*; do
+	if [ "$(cat $disk/serial)" = devices ]; then
+		mkdir -p /opt/devices
+		mount -t ext4 -o ro /dev/${disk##*/} /opt/devices
+		sh /opt/devices/load || echo "no devices"
+	fi
+done
 if [ -x /bin/agent ]; then
 	setsid agent &
 	until [ -e /tmp/agent ]; do

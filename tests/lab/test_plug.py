@@ -10,10 +10,12 @@ import lab_images
 import lab_linux
 import pytest
 from lab_class import Class
+from places import CHECKOUT
 
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.lab import owner, plug
 from understudy_devices.lab.agent import Agent
+from understudy_devices.lab.devices import Device
 from understudy_devices.lab.settings import Settings
 from understudy_devices.lab.store import Lab, Team
 from understudy_devices.platforms.vm import modules, packages
@@ -25,6 +27,7 @@ TIMED = (
     "cat /sys/block/vdisk/size /sys/block/vdisk/queue/rotational "
     "/sys/kernel/vpt/vdisk/scale_milli /sys/kernel/vpt/vdisk/seek_curve"
 )
+FILES = f"ls /run/understudy/cards/{CARD}"
 LISTED = "grep -l . /sys/bus/pci/devices/10000:*/vendor"
 
 
@@ -36,13 +39,15 @@ def test_a_card_and_a_disk_are_plugged_into_a_vm_that_runs(
     try:
         disk = lab_images.image(tmp_path / "linux.qcow2", b"0".ljust(10), mib=8)
         lab.create(disk, *lab_linux.options(tmp_path, bus=True))
-        assert "team01 does not run" in lab.refuses("plug", "team01", "--card", CARD)
+        assert "team01 is off" in lab.refuses("plug", "team01", "--card", CARD)
         assert "no-card" in lab.refuses("plug", "team01", "--card", "no-card")
         lab.start()
         lab.wait_for("up 0")
-        assert f"team01: has the card {CARD}" in lab.do("plug", "team01", "--card", CARD)
+        file = str(CHECKOUT / "cards" / f"{CARD}.yaml")
+        assert f"team01: has the card {file}" in lab.do("plug", "team01", "--card", file)
         with Agent(lab.team().folder, 120) as agent:
             assert "10000:00:00.0/vendor" in agent.run(LISTED, (), 120)
+            assert f"{CARD}_registers.h" in agent.run(FILES, (), 120)
         assert f"team01 has the card {CARD} already" in lab.refuses(
             "plug", "team01", "--card", CARD
         )
@@ -108,5 +113,5 @@ def test_modules_are_read_before_root_acts_as_the_team(
     monkeypatch.setattr(Path, "read_bytes", reads)
     monkeypatch.setattr(owner, "acting", acts)
     with pytest.raises(RunFailed, match="enough"):
-        plug.plug_card(Team(Lab(tmp_path, Settings()), "team01"), "x", 1)
+        plug.plug(Team(Lab(tmp_path, Settings()), "team01"), Device("x", {}), 1)
     assert order == ["card_x.ko", "acts"]

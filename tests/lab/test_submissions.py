@@ -73,6 +73,12 @@ def test_what_is_handed_in_is_listed_and_copied(lab: Class, tmp_path: Path) -> N
     assert {each.stat().st_mode & 0o777 for each in (target, target / "team01")} == {0o700}
     record = json.loads((target / "team01" / "hw1-2.tar.gz.json").read_text())
     assert record == listed[1]
+    last = tmp_path / "last"
+    assert "hw2" not in lab.do("submissions", "--last", "hw1", "--copy", str(last))
+    assert [each.name for each in last.iterdir()] == ["team01.tar.gz"]
+    assert (last / "team01.tar.gz").stat().st_mode & 0o777 == 0o600
+    assert "hw1" not in lab.do("submissions", "--last", "hw3", "--copy", str(tmp_path / "none"))
+    assert not (tmp_path / "none").exists()
     (folder / "submissions" / "hw1-1.tar.gz").write_bytes(b"jello")
     done = lab.lab("submissions", "--copy", str(target))
     assert done.exit_code == 1

@@ -216,6 +216,7 @@ NOT_RUN = {
     r".*: understudy serve-disk": "it never ends: tests/serve",
     r".*: understudy studio": "it never ends: tests/studio",
     r".*: understudy lab": "VMs of a class: tests/lab",
+    r"docs/lab.md: understudy course": "tests/lab/test_course_in_a_vm.py",
     r"docs/lab.md: cd tests": "it takes an hour; tests/lab/test_lab_faults.py does some rounds",
     r".*: understudy doctor": "tests/platforms/test_doctor.py",
     r"docs/commands.md: understudy predict --on vm --clock wall": "takes minutes",

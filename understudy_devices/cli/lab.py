@@ -14,9 +14,11 @@ from rich.table import Table
 from understudy_devices.base import scratch, sizes
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.plain import one_line, plain
+from understudy_devices.cli import lab_devices as devices
 from understudy_devices.cli.cluster import with_job
 from understudy_devices.cli.lab_booted import boot_once
 from understudy_devices.cli.lab_changes import CHANGES
+from understudy_devices.cli.lab_devices import with_devices
 from understudy_devices.cli.lab_doctor import doctor_command
 from understudy_devices.cli.lab_drive import drive_command
 from understudy_devices.cli.lab_options import (
@@ -85,6 +87,7 @@ def command() -> None:
 )
 @click.option("--pin", is_flag=True, help="Keep each VM on processors that share a cache.")
 @with_kernel
+@with_devices
 @FOLDER
 def create(
     name: str,
@@ -97,6 +100,9 @@ def create(
     kernel: Path | None,
     initrd: Path | None,
     arguments: str,
+    profile: str | None,
+    disk_size: str,
+    cards: tuple[str, ...],
     labs: Path,
 ) -> None:
     """Copy and seal an image, and make a clone of it for each team."""
@@ -108,10 +114,15 @@ def create(
     )
     teams = students.teams(file)
     store.check_new(labs, name)
+    source, own = Source(disk, kernel, initrd, arguments), disk == Path(DEBIAN)
+    every = devices.chosen(profile, disk_size, cards, chosen.memory_mib * MIB)
+    devices.check(every, None if own else source)
     with ExitStack() as made:
-        source = Source(disk, kernel, initrd, arguments)
-        if disk == Path(DEBIAN):
+        if own:
             source = _debian(source, made.enter_context(scratch.folder("understudy-debian-")))
+        if every:
+            folder = made.enter_context(scratch.folder("understudy-devices-"))
+            source = devices.added(every, source, folder)
         lab = store.create(labs, name, source, teams, chosen)
     count = sum(map(len, teams.values()))
     click.echo(f"{lab.folder}: {len(teams)} teams of {count} students", err=True)

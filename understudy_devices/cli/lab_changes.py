@@ -5,10 +5,14 @@ from pathlib import Path
 
 import click
 
+from understudy_devices.base import scratch
 from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.cli import lab_devices as devices
+from understudy_devices.cli.lab_devices import with_devices
 from understudy_devices.cli.lab_options import FILE, FOLDER, NAME, TEAM, megabytes, with_kernel
 from understudy_devices.lab import changes, store
 from understudy_devices.lab.base_image import Source
+from understudy_devices.lab.settings import MIB
 
 
 @click.command(epilog="Example: understudy lab snapshot os822 team07 before-lab-3")
@@ -61,6 +65,7 @@ def reset(name: str, team: str, labs: Path) -> None:
 @NAME
 @click.option("--base", "disk", type=FILE, help="Add this image first, in qcow2.")
 @with_kernel
+@with_devices
 @FOLDER
 def rebase(
     name: str,
@@ -68,6 +73,9 @@ def rebase(
     kernel: Path | None,
     initrd: Path | None,
     arguments: str,
+    profile: str | None,
+    disk_size: str,
+    cards: tuple[str, ...],
     labs: Path,
 ) -> None:
     """Give all teams a clone of a new base: of --base, or of the one that was added last.
@@ -77,9 +85,19 @@ def rebase(
     """
     lab = store.read(labs, name)
     if disk:
-        base = changes.add_base(lab, Source(disk, kernel, initrd, arguments))
-    elif kernel or initrd or arguments:
-        raise UserError("--kernel, --initrd and --kernel-arguments go with --base")
+        source = Source(disk, kernel, initrd, arguments)
+        every = devices.chosen(profile, disk_size, cards, lab.settings.memory_mib * MIB)
+        devices.check(every, source)
+        if lab.bases()[-1].devices and not every:
+            click.echo(
+                "note: without --disk and --card, VMs of this base have no devices", err=True
+            )
+        with scratch.folder("understudy-devices-") as folder:
+            if every:
+                source = devices.added(every, source, folder)
+            base = changes.add_base(lab, source)
+    elif kernel or initrd or arguments or profile or cards:
+        raise UserError("--kernel, --initrd, --kernel-arguments, --disk, --card go with --base")
     else:
         base = lab.bases()[-1]
     moved, failures = 0, []

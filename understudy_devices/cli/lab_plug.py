@@ -5,18 +5,16 @@ from pathlib import Path
 
 import click
 
-from understudy_devices.base import sizes
 from understudy_devices.base.errors import UserError
+from understudy_devices.cli.lab_devices import disk_of
 from understudy_devices.cli.lab_options import FOLDER, NAME, TEAM
 from understudy_devices.lab import store
-
-SIZE_MIN, SIZE_MAX = 2**20, 2**40
 
 
 @click.command("plug", epilog="Example: understudy lab plug os822 team07 --disk cheetah-15k4")
 @NAME
 @TEAM
-@click.option("--card", help="A virtual card, such as nvme.")
+@click.option("--card", metavar="NAME|FILE.yaml", help="A virtual card, such as nvme.")
 @click.option("--disk", help="A disk with the timing of this profile, such as cheetah-15k4.")
 @click.option(
     "--size", default="64MiB", help="Size of the disk; its data is in the guest's memory."
@@ -41,16 +39,14 @@ def plug_command(
 
     The guest needs QEMU's guest agent, and the kernel of --base debian.
     """
-    from understudy_devices.device import profile
-    from understudy_devices.lab import plug
+    from understudy_devices.lab import devices, plug
 
     chosen = store.read(labs, name).team(team)
     if not card and not disk:
         raise UserError("name a --card or a --disk")
     if disk:
-        size_bytes = sizes.parse("--size", size, SIZE_MIN, SIZE_MAX)
-        plug.plug_disk(chosen, profile.load(disk), size_bytes, seconds)
-        click.echo(f"{team}: has the disk {disk} as /dev/{plug.DISK.disk}", err=True)
+        plug.plug(chosen, disk_of(disk, "--size", size), seconds)
+        click.echo(f"{team}: has the disk {disk} as /dev/{devices.DISK.disk}", err=True)
     if card:
-        plug.plug_card(chosen, card, seconds)
+        plug.plug(chosen, devices.card(card), seconds)
         click.echo(f"{team}: has the card {card}", err=True)

@@ -26,14 +26,26 @@ SCHEMA = "understudy.lab-submissions/1"
 @click.option(
     "--copy", "target", type=FILE, help="Copy the archives into this folder, and check them."
 )
+@click.option(
+    "--last",
+    "assignment",
+    metavar="ASSIGNMENT",
+    help="Only each team's last one of this assignment; --copy names it TEAM.tar.gz.",
+)
 @FOLDER
 @JSON
 def submissions_command(
-    name: str, team: str | None, target: Path | None, labs: Path, as_json: bool
+    name: str,
+    team: str | None,
+    target: Path | None,
+    assignment: str | None,
+    labs: Path,
+    as_json: bool,
 ) -> None:
     """Print what teams have handed in, by `submit` in their VMs: when, how large, its checksum.
 
-    A team may hand in an assignment again: all that it has handed in is kept.
+    A team may hand in an assignment again: all that it has handed in is kept.  The folder of
+    --last ASSIGNMENT --copy FOLDER is what understudy course grade-all grades.
     """
     lab = store.read(labs, name)
     teams = [lab.team(team)] if team else lab.teams()
@@ -42,13 +54,17 @@ def submissions_command(
     for each in teams:
         if each.name not in closed:
             try:
-                every += [(each, one) for one in submissions.of(each)]
+                handed_in = [(each, one) for one in submissions.of(each)]
+                if assignment:
+                    handed_in = [pair for pair in handed_in if pair[1].assignment == assignment]
+                    handed_in = handed_in[-1:]
+                every += handed_in
             except RunFailed as error:
                 failures.append(str(error))
     if target:
         for each, one in every:
             try:
-                _copy(target, each, one)
+                _copy(target, each, one, is_only=bool(assignment))
             except RunFailed as error:
                 failures.append(str(error))
     if as_json:
@@ -71,17 +87,17 @@ def submissions_command(
         raise RunFailed(f"{len(failures)} failures:\n{lines}")
 
 
-def _copy(target: Path, team: Team, one: submissions.Submission) -> None:
-    """Copy an archive and its record to TARGET/TEAM/, which nobody else may read."""
+def _copy(target: Path, team: Team, one: submissions.Submission, *, is_only: bool) -> None:
+    """Copy an archive and its record to TARGET/TEAM/, which nobody else may read; the only one of
+    its team, without a record, to TARGET/TEAM.tar.gz."""
     content = submissions.archive(team, one)
-    folder = target / team.name
+    folder = target if is_only else target / team.name
+    record = (f"{one.name}{submissions.RECORD}", submissions.record(one))
+    files = [(f"{team.name}{submissions.ARCHIVE}", content)]
     try:
         target.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
-        for name, data in (
-            (one.name, content),
-            (f"{one.name}{submissions.RECORD}", submissions.record(one)),
-        ):
+        for name, data in files if is_only else [(one.name, content), record]:
             with scratch.replacing(folder / name) as fresh:
                 fresh.touch(mode=0o600)
                 fresh.write_bytes(data)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The sealed base of a lab: a folder with the image `disk.qcow2` and, if it is booted without a
-boot loader, `kernel` and `initrd`; `manifest.json` has their seals.
+boot loader, `kernel` and `initrd`; perhaps a drive with modules, `devices` (devices.py).
+`manifest.json` has their seals.
 """
 
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from understudy_devices.lab.sealed import Seal
 
 SCHEMA = "understudy.lab-base/1"
 DISK, KERNEL, INITRD, MANIFEST = "disk.qcow2", "kernel", "initrd", "manifest.json"
-PACKAGES = "packages"
+PACKAGES, DEVICES = "packages", "devices"
 ARGUMENTS = "console=ttyS0 root=/dev/vda rw"
 
 
@@ -21,8 +22,8 @@ ARGUMENTS = "console=ttyS0 root=/dev/vda rw"
 class Source:
     """What a base is made from; without a kernel, the BIOS boots the disk.
 
-    packages: a list of the packages in it, which is kept beside it.  title: what the base is
-    called; by default it has the disk's name.
+    packages: a list of the packages in it, which is kept beside it.  devices: a drive with modules
+    for this kernel.  title: what the base is called; by default it has the disk's name.
     """
 
     disk: Path
@@ -30,6 +31,7 @@ class Source:
     initrd: Path | None = None
     arguments: str = ""
     packages: Path | None = None
+    devices: Path | None = None
     title: str = ""
 
     def check(self) -> int:
@@ -90,6 +92,11 @@ class Base:
         """Return whether QEMU loads the kernel, and not the disk's boot loader."""
         return KERNEL in self.seals
 
+    @property
+    def devices(self) -> Path | None:
+        """Return the drive from which a guest loads modules at each boot; None if it has none."""
+        return self.folder / DEVICES if DEVICES in self.seals else None
+
     def check_quickly(self, whole: str) -> None:
         """Raise RunFailed if a file has changed, as far as that shows in milliseconds; `whole` is
         the command that checks everything."""
@@ -121,6 +128,8 @@ def seal(source: Source, folder: Path) -> Base:
         seals[INITRD] = sealed.copy(source.initrd, folder / INITRD)
     if source.packages:
         seals[PACKAGES] = sealed.copy(source.packages, folder / PACKAGES)
+    if source.devices:
+        seals[DEVICES] = sealed.copy(source.devices, folder / DEVICES)
     arguments = (source.arguments or ARGUMENTS) if source.kernel else ""
     _write(folder, virtual_bytes, seals, arguments, source.title or source.disk.name)
     return read(folder)

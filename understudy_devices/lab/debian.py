@@ -15,8 +15,9 @@ from pathlib import Path
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import one_line
 from understudy_devices.lab import ext4, from_raw, programs, submissions
-from understudy_devices.lab.base_image import DISK, INITRD, KERNEL, Source
+from understudy_devices.lab.base_image import DEVICES, DISK, INITRD, KERNEL, Source
 from understudy_devices.lab.base_image import PACKAGES as LIST
+from understudy_devices.lab.devices import LOAD, PLACE
 
 TOOL = "mmdebstrap"
 INSTALL = f"apt-get install -y --no-install-recommends {TOOL}"
@@ -33,6 +34,7 @@ PACKAGES = (
     "kmod",
     "e2fsprogs",
     "iproute2",
+    "pciutils",
     "openssh-server",
     "qemu-guest-agent",
     "ca-certificates",
@@ -83,9 +85,20 @@ FILES = {
         "Options=ro,nosuid,nodev\n\n"
         "[Install]\nWantedBy=dev-disk-by\\x2did-virtio\\x2dshared.device\n"
     ),
+    "etc/systemd/system/opt-devices.mount": (
+        "[Unit]\nDescription=The modules of the lab's devices\n\n"
+        f"[Mount]\nWhat=/dev/disk/by-id/virtio-{DEVICES}\nWhere={PLACE}\nType=ext4\n"
+        "Options=ro,nosuid,nodev\n"
+    ),
+    "etc/systemd/system/lab-devices.service": (
+        "[Unit]\nDescription=The lab's devices\nBefore=multi-user.target\n"
+        "Requires=opt-devices.mount\nAfter=opt-devices.mount\n\n"
+        f"[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/sh {PLACE}/{LOAD}\n\n"
+        f"[Install]\nWantedBy=dev-disk-by\\x2did-virtio\\x2d{DEVICES}.device\n"
+    ),
 }
 PROGRAMS = {"usr/bin/submit": submissions.GUEST_PROGRAM}
-SERVICES = ("systemd-networkd", "lab-first-boot", "usr-local.mount")
+SERVICES = ("systemd-networkd", "lab-first-boot", "usr-local.mount", "lab-devices")
 
 Say = Callable[[str], None]
 

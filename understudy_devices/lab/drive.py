@@ -33,8 +33,6 @@ NONE = 0
 BYTES_MAX = 2**40
 LOCK_SECONDS = 60
 SECTOR_BYTES = 512  # of st_blocks
-INODE_BYTES = 256
-ROOM_BYTES = 16 * 2**20
 SHA256_SHOWN = 16
 
 
@@ -128,7 +126,7 @@ def make(lab: Lab, source: Path) -> Drive:
     """
     ext4.check("lab drive")
     entries = _entries(lab, source)
-    size = _image_bytes(entries)
+    size = ext4.room(entry.size for entry in entries.values())
     _check_room(lab, source, size)
     epoch = max(entry.mtime_ns for entry in entries.values()) // 10**9
     drives = lab.folder / DRIVES
@@ -215,21 +213,13 @@ def _mistake(path: Path, mode: int) -> str:
     return "" if os.access(path, wanted) else "you may not read it"
 
 
-def _image_bytes(entries: dict[str, _Entry]) -> int:
-    """Return the size of a file system in which all this has room; what is not used takes none."""
-    block = ext4.BLOCK_BYTES
-    blocks = sum(-(-entry.size // block) + 1 for entry in entries.values())
-    size = blocks * block + len(entries) * INODE_BYTES
-    return (size + size // 20 + ROOM_BYTES) // block * block
-
-
 def _check_room(lab: Lab, source: Path, size: int) -> None:
     """Raise an error if a drive of so many bytes, and its copy, have no room."""
     if size > BYTES_MAX:
         raise UserError(f"{source}: {size / 1e6:,.0f} MB; a drive may have {BYTES_MAX / 1e6:,.0f}")
     disk = os.statvfs(lab.folder)
     free = disk.f_bavail * disk.f_frsize
-    if 2 * (size - ROOM_BYTES) > free:
+    if 2 * (size - ext4.SPARE_BYTES) > free:
         raise RunFailed(
             f"{source}: twice its {size / 1e6:,.1f} MB are needed for a while, and the disk has "
             f"{free / 1e6:,.1f} MB: make room there"

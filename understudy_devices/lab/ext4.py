@@ -3,7 +3,7 @@
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from understudy_devices.base.errors import UserError
@@ -17,6 +17,8 @@ ROOT_INODE, FIRST_INODE = 2, 11
 SPARE_INODES = 20
 TOOLS = ("mke2fs", "debugfs")
 BLOCK_BYTES = 4096
+INODE_BYTES = 256
+SPARE_BYTES = 16 * 2**20
 
 
 def check(what: str) -> None:
@@ -25,6 +27,15 @@ def check(what: str) -> None:
         if not programs.path(name):
             install = "apt-get install -y --no-install-recommends e2fsprogs"
             raise UserError(f"{what}: no {name} here: {install}")
+
+
+def room(sizes: Iterable[int]) -> int:
+    """Return the bytes of a file system with room for files and folders of these sizes; what is
+    not used takes no room on a disk."""
+    counted = list(sizes)
+    blocks = sum(-(-size // BLOCK_BYTES) + 1 for size in counted)
+    size = blocks * BLOCK_BYTES + len(counted) * INODE_BYTES
+    return (size + size // 20 + SPARE_BYTES) // BLOCK_BYTES * BLOCK_BYTES
 
 
 def write(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from understudy_devices.base.cache import digest
-from understudy_devices.lab.base_image import INITRD, KERNEL, Base
+from understudy_devices.lab.base_image import DEVICES, INITRD, KERNEL, Base
 from understudy_devices.lab.drive import Drive
 from understudy_devices.lab.settings import Settings
 from understudy_devices.platforms.vm import qemu
@@ -76,6 +76,7 @@ class Hardware:
             *images,
             *_network(submissions),
             *_kernel(base),
+            *_devices(base),
             *wait,
         )
         return [qemu.binary(), "-name", name, *words]
@@ -127,6 +128,15 @@ def _network(forward: str) -> list[str]:
     """Return the arguments for QEMU's user network, with a rule for connections of the guest."""
     network = {"type": "user", "id": "net", "guestfwd": [{"str": forward}]}
     return ["-netdev", json.dumps(network)]
+
+
+def _devices(base: Base) -> list[str]:
+    """Return the arguments for the drive with modules, which belongs to the base: a saved machine
+    is only resumed on the base with which it was saved."""
+    if not base.devices:
+        return []
+    image = _image(DEVICES, str(base.devices), read_only=True, format="raw")
+    return [*image, "-device", f"virtio-blk-pci,drive={DEVICES},serial={DEVICES}"]
 
 
 def _kernel(base: Base) -> list[str]:

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""`lab create --disk --card`: devices that a team's VM has at each boot."""
+
+import shutil
+import struct
+from pathlib import Path
+
+import lab_images
+import lab_linux
+import pytest
+from lab_class import NAME, Class, students, understudy
+
+from understudy_devices.base.errors import UserError
+from understudy_devices.lab import debian, devices, programs
+from understudy_devices.lab.agent import Agent
+from understudy_devices.lab.base_image import Source
+from understudy_devices.platforms.vm import packages
+
+pytestmark = pytest.mark.thorough
+
+CARD = "pvpanic"
+SEEN = (
+    "cat /sys/block/vdisk/size /sys/block/vdisk/queue/rotational "
+    "/sys/kernel/vpt/vdisk/scale_milli; ls /sys/bus/pci/devices | grep 10000: "
+    f"&& ls /opt/devices/cards/{CARD}"
+)
+DEVICES = ("--disk", "cheetah-15k4", "--disk-size", "8MiB", "--card", CARD)
+
+
+def seen(lab: Class, team: str = "team01") -> list[str]:
+    """Return what a guest has of the devices."""
+    with Agent(lab.team(team).folder, 120) as agent:
+        return agent.run(SEEN, (), 120).split()
+
+
+def refused(folder: Path, *options: str | Path) -> str:
+    """Return the line with which `create` refuses these options; nothing is made."""
+    words = ("lab", "create", NAME, "--students", students(folder), *options)
+    done = understudy(*words, "--folder", folder / "labs")
+    assert done.exit_code == 2, done.stdout
+    assert done.stderr.count("\n") == 1
+    assert not (folder / "labs").exists()
+    return done.stderr
+
+
+def bz_image(path: Path, version: bytes) -> Path:
+    """Write what says a kernel's version."""
+    place = 0x300
+    head = bytearray(0x200 + place)
+    head[0x202:0x206] = b"HdrS"
+    struct.pack_into("<H", head, 0x20E, place)
+    path.write_bytes(bytes(head) + version)
+    return path
+
+
+def test_devices_are_there_at_each_boot(tmp_path: Path) -> None:
+    """After a boot, a suspend, and in a machine that was booted once for all."""
+    lab = Class(tmp_path)
+    try:
+        disk = lab_images.image(tmp_path / "linux.qcow2", b"0".ljust(10), mib=8)
+        lab.create(disk, *lab_linux.options(tmp_path), *DEVICES)
+        lab.start()
+        lab.wait_for("up 0")
+        there = seen(lab)
+        assert there[:3] == ["16384", "1", "1000"]
+        assert there[3] == "10000:00:00.0"
+        assert {"Makefile", f"{CARD}_registers.h", f"{CARD}_driver.c"} <= set(there[4:])
+        lab.do("stop", "team01", "--suspend")
+        assert "team01: resumed" in lab.start()
+        assert seen(lab) == there
+        assert "has the card pvpanic already" in lab.refuses("plug", "team01", "--card", CARD)
+        lab.do("stop", "team01", "--now")
+        lab.do("boot-once")
+        assert "team02: resumed" in lab.start("team02")
+        assert seen(lab, "team02") == there
+        assert "no devices" not in lab.log() + lab.log("team02")
+
+        base = lab.team().base()
+        assert base.devices
+        assert "unchanged" in lab.do("check")
+        base.devices.chmod(0o600)
+        base.devices.write_bytes(b"x")
+        assert "devices: " in lab.refuses("check")
+    finally:
+        lab.kill()
+
+
+def test_equal_devices_give_equal_drives(tmp_path: Path) -> None:
+    kernel = packages.fetch_kernel()
+    images = []
+    for name in ("one", "two"):
+        devices.write([devices.card(CARD)], kernel, tmp_path / name)
+        images.append((tmp_path / name).read_bytes())
+    assert images[0] == images[1]
+
+
+def test_a_base_with_another_kernel_is_refused(tmp_path: Path) -> None:
+    kernel = packages.fetch_kernel()
+    assert devices.release_of(kernel.packed_image) == kernel.release
+    disk = lab_images.image(tmp_path / "linux.qcow2", b"0".ljust(10), mib=8)
+    other = bz_image(tmp_path / "vmlinuz", b"5.10.0-1-amd64 (x@y) #1 SMP\0")
+    base = ("--base", disk, "--card", CARD)
+    words = refused(tmp_path, *base, "--kernel", other)
+    assert (
+        f"Linux 5.10.0-1-amd64, and modules for --disk and --card are built for {kernel.release}"
+        in words
+    )
+    assert "not known before it boots: name it by --kernel" in refused(
+        tmp_path, "--base", lab_images.guest(tmp_path), "--card", CARD
+    )
+    shutil.copyfile(disk, tmp_path / "odd")
+    assert "a kernel that does not say its version" in refused(
+        tmp_path, *base, "--kernel", tmp_path / "odd"
+    )
+    assert "not a file" in refused(tmp_path, *base, "--kernel", tmp_path / "none")
+
+
+@pytest.mark.parametrize("version", [b"", b"6.1", b"\xff\xfe x\0", b"\0"])
+def test_an_odd_version_is_none(tmp_path: Path, version: bytes) -> None:
+    with pytest.raises(UserError, match="does not say its version"):
+        devices.release_of(bz_image(tmp_path / "vmlinuz", version))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--card", "zach2"), 'did you mean "zach1"?'),
+        (("--disk", "cheetah"), "cheetah-15k4"),
+        (("--disk", "array-32"), "an array of disks; name one disk"),
+        (("--disk", "cheetah-15k4", "--disk-size", "many"), "--disk-size"),
+        (("--disk", "cheetah-15k4", "--disk-size", "512MiB"), "which has 512 MiB: take a smaller"),
+    ],
+)
+def test_devices_that_are_refused(tmp_path: Path, options: tuple[str, ...], words: str) -> None:
+    base = ("--base", lab_images.guest(tmp_path))
+    assert words in refused(tmp_path, *base, *options)
+
+
+def test_devices_of_a_base_of_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its kernel is known when it is made."""
+    disk = lab_images.image(tmp_path / "linux.qcow2", b"0".ljust(10), mib=8)
+    kernels = [
+        bz_image(tmp_path / "vmlinuz", b"5.10.0-1-amd64 (x@y) #1 SMP\0"),
+        packages.fetch_kernel().packed_image,
+    ]
+    made = [Source(disk, kernel) for kernel in kernels]
+    monkeypatch.setattr(debian, "build", lambda *_: made.pop(0))
+    assert "Linux 5.10.0-1-amd64, and modules" in refused(
+        tmp_path, "--base", "debian", "--card", CARD
+    )
+    lab = Class(tmp_path)
+    lab.create(Path("debian"), "--card", CARD, "--card", CARD)
+    assert lab.team().base().devices
+
+
+def test_a_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "path", lambda _: None)
+    words = refused(tmp_path, "--base", lab_images.guest(tmp_path), "--card", CARD)
+    assert "--disk, --card: no mke2fs here: apt-get install" in words
+
+
+def test_a_rebase_names_its_devices(tmp_path: Path) -> None:
+    lab = Class(tmp_path)
+    disk = lab_images.image(tmp_path / "linux.qcow2", b"0".ljust(10), mib=8)
+    options = lab_linux.options(tmp_path)
+    lab.create(disk, *options)
+    assert "--disk, --card go with --base" in lab.refuses("rebase", "--card", CARD)
+    words = ("--base", str(disk), *options[: options.index("--memory")])
+    lab.do("rebase", *words, "--card", CARD)
+    assert lab.team().base().devices
+    for team in ("team01", "team02"):
+        lab.do("drop", team)
+    assert "note: without --disk and --card" in lab.do("rebase", *words)
+    assert lab.team().base().devices is None

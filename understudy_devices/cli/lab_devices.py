@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Options for the devices that the VMs of a base have at each boot."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from understudy_devices.base import sizes
+from understudy_devices.base.errors import UserError
+from understudy_devices.lab.base_image import DEVICES, Source
+
+if TYPE_CHECKING:
+    from understudy_devices.lab.devices import Device
+
+SIZE_MIN, SIZE_MAX = 2**20, 2**40
+OPTIONS = (
+    click.option(
+        "--disk",
+        "profile",
+        metavar="NAME|FILE.toml",
+        help="A second disk with the timing of this profile, such as cheetah-15k4.",
+    ),
+    click.option(
+        "--disk-size",
+        metavar="SIZE",
+        default="64MiB",
+        help="Size of that disk; its data is in the guest's memory.",
+    ),
+    click.option(
+        "--card",
+        "cards",
+        metavar="NAME|FILE.yaml",
+        multiple=True,
+        help="A virtual card, such as zach1; repeatable.",
+    ),
+)
+
+
+def with_devices(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options for devices."""
+    for option in reversed(OPTIONS):
+        function = option(function)
+    return function
+
+
+def disk_of(name: str, option: str, size: str) -> "Device":
+    """Return the disk of a profile, in the size of this option."""
+    from understudy_devices.device import profile
+    from understudy_devices.lab import devices
+
+    return devices.disk(profile.load(name), sizes.parse(option, size, SIZE_MIN, SIZE_MAX))
+
+
+def chosen(
+    profile: str | None, size: str, cards: Sequence[str], memory_bytes: int
+) -> "list[Device]":
+    """Return the devices that the options name, for VMs with so much memory."""
+    if not profile and not cards:
+        return []
+    from understudy_devices.lab import devices
+
+    every = [devices.card(name) for name in dict.fromkeys(cards)]
+    if profile:
+        every.append(disk_of(profile, "--disk-size", size))
+        if sizes.parse("--disk-size", size, SIZE_MIN, SIZE_MAX) >= memory_bytes:
+            raise UserError(
+                f"--disk-size: {size}: the disk is in the guest's memory, which has "
+                f"{memory_bytes // 2**20} MiB: take a smaller disk, or more --memory"
+            )
+    return every
+
+
+def check(every: "Sequence[Device]", source: Source | None) -> None:
+    """Build the modules; UserError if they do not fit the base, if that is there yet."""
+    if not every:
+        return
+    from understudy_devices.lab import devices, ext4
+    from understudy_devices.platforms.vm import packages
+
+    ext4.check("--disk, --card")
+    ours = packages.fetch_kernel()
+    if source:
+        source.check()
+        if not source.kernel:
+            raise UserError(
+                f"--disk, --card: which kernel {source.disk} boots is not known before it boots: "
+                "name it by --kernel, or use understudy lab plug when a VM runs"
+            )
+        devices.check_kernel(source.kernel, ours)
+    for each in every:
+        each.modules(ours)
+
+
+def added(every: "Sequence[Device]", source: Source, folder: Path) -> Source:
+    """Return a base with a drive for these devices, which is written into this folder."""
+    from understudy_devices.lab import devices
+    from understudy_devices.platforms.vm import packages
+
+    kernel = packages.fetch_kernel()
+    assert source.kernel, "check has seen to that"
+    devices.check_kernel(source.kernel, kernel)
+    devices.write(every, kernel, folder / DEVICES)
+    return replace(source, devices=folder / DEVICES)

@@ -279,9 +279,11 @@ def run(
     )
     recording = Recording(hardware, journal)
     parameters = {**recording.parameters(), "races": setting.seed}
+    modules = dict.fromkeys(card_modules.needed_by(subject.driver), "")
+    modules["vpcib"] = " ".join(f"{name}={value}" for name, value in parameters.items())
     vm = machine.Vm(
         script(subject.driver, setting),
-        {"vpcib": " ".join(f"{name}={value}" for name, value in parameters.items())},
+        modules,
         {
             "card.ko": subject.card_module,
             subject.driver.name: subject.driver,

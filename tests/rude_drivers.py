@@ -95,7 +95,8 @@ _MAPPED_ONCE = (
 _SYNC = "dma_sync_single_for_{}(&copier->pdev->dev, copier->source_address, bytes, DMA_TO_DEVICE);"
 
 _PIECE = (
-    "{{ u8 *own = kmalloc((bytes | 63) + 1, GFP_KERNEL); if (!own) return -ENOMEM; {} kfree(own); }}"
+    "{{ u8 *own = kmalloc((bytes | 63) + 1, GFP_KERNEL);\n"
+    "\t   if (!own) return -ENOMEM; {} kfree(own); }}"
 )
 
 WRONG = {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The kernel's own checks of small pieces of memory (SLUB's, Documentation/mm/slub.rst), switched on
-in the referee's VM: kmalloc() puts a guard beside each piece, and fills a piece that is freed with
-a pattern.
+"""The kernel's own checks of small pieces of memory, switched on in the referee's VM.
 
-So a driver that writes past a piece, or uses or frees it after it was freed, is named.
+With them (SLUB's, Documentation/mm/slub.rst), kmalloc() puts a guard beside each piece, and fills a
+piece that is freed with a pattern.  So a driver that writes past a piece, or uses or frees it after
+it was freed, is named.
 """
 
 import re

@@ -77,6 +77,12 @@ def _mapped(direction: str) -> tuple[tuple[str, str], ...]:
     )
 
 
+def _unmapped(how: str) -> tuple[tuple[str, str], ...]:
+    """Return edits: the source is mapped memory, which is unmapped with these arguments."""
+    right = _mapped("DMA_TO_DEVICE")
+    return tuple((old, new.replace("mapped, DMA_TO_DEVICE", how)) for old, new in right)
+
+
 _MAPPED_ONCE = (
     (
         _SINGLE,
@@ -204,6 +210,15 @@ WRONG = {
         ((_COPY, "memcpy(copier->source, (__force void *)from, bytes), ret = 0;"),),
     ),
     "wrong_direction": Rude("wrong DMA direction", _mapped("DMA_FROM_DEVICE")),
+    "unmaps_less": Rude("DMA memory released wrongly", _unmapped("1, DMA_TO_DEVICE")),
+    "unmaps_otherwise": Rude("DMA memory released wrongly", _unmapped("mapped, DMA_FROM_DEVICE")),
+    "unmaps_twice": Rude(
+        "DMA memory released wrongly",
+        _unmapped(
+            "mapped, DMA_TO_DEVICE);\n"
+            "\tdma_unmap_single(&copier->pdev->dev, copier->source_address, mapped, DMA_TO_DEVICE"
+        ),
+    ),
     "copies_locked": Rude(
         "sleeping in atomic context",
         (

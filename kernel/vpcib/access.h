@@ -47,6 +47,8 @@ enum vpcib_misuse {
 	VPCIB_COPIES_PAST_END, /* it copies more bytes than DMA memory has */
 	VPCIB_MAPS_PAST_END, /* it maps more for a process than its card has */
 	VPCIB_BREAKS_RULE, /* its card has called vpcib_mistake */
+	VPCIB_RELEASES_OTHER, /* it unmaps or frees DMA memory that it has not given so */
+	VPCIB_MISUSES, /* how many there are */
 };
 
 enum vpcib_context {

@@ -176,7 +176,8 @@ void dma_give(const struct device *dev, u64 address, size_t bytes,
 void dma_give_mapped(const struct device *dev, u64 address, size_t bytes,
 		     enum dma_data_direction direction);
 void dma_sync(const struct device *dev, u64 address, size_t bytes, bool for_card);
-void dma_take_back(const struct device *dev, u64 address);
+void dma_take_back(const struct device *dev, u64 address, size_t bytes,
+		   enum dma_data_direction direction);
 struct dma_place {
 	u32 slot;
 	size_t left; /* bytes from the place to the end of the given memory */

@@ -122,15 +122,20 @@ void dma_give_mapped(const struct device *dev, u64 address, size_t bytes,
 	give(dev, address, bytes, direction, true, GFP_ATOMIC);
 }
 
-static struct given *find(struct vpcib_card *card, u64 address)
+/* Memory may be given several times: that with this length and direction is preferred. */
+static struct given *find(struct vpcib_card *card, u64 address, size_t bytes,
+			  enum dma_data_direction direction)
 {
-	struct given *given;
+	struct given *given, *other = NULL;
 
 	list_for_each_entry (given, &card->dma, list) {
-		if (given->address == address)
+		if (given->address != address)
+			continue;
+		if (given->bytes == bytes && given->direction == direction)
 			return given;
+		other = other ?: given;
 	}
-	return NULL;
+	return other;
 }
 
 static struct given *holding(struct vpcib_card *card, u64 address, size_t bytes)
@@ -205,7 +210,29 @@ void dma_sync(const struct device *dev, u64 address, size_t bytes, bool for_card
 	rcu_read_unlock();
 }
 
-void dma_take_back(const struct device *dev, u64 address)
+/* Notes that the driver unmaps or frees memory that it has not given so. */
+static void note_release(struct vpcib_card *card, const struct given *given,
+			 u64 address, size_t bytes, enum dma_data_direction direction)
+{
+	static const char *const names[] = { "both ways", "to the card",
+					     "from the card", "no way" };
+	struct vpcib_access access = { .value = VPCIB_RELEASES_OTHER,
+				       .context = VPCIB_KERNEL };
+
+	if (!given)
+		misuse_note(card->slot, access,
+			    "%zu bytes at 0x%llx, which it does not have", bytes,
+			    address);
+	else if (given->bytes != bytes)
+		misuse_note(card->slot, access, "%zu bytes at 0x%llx of %zu", bytes,
+			    address, given->bytes);
+	else if (given->direction != direction)
+		misuse_note(card->slot, access, "at 0x%llx %s, mapped %s", address,
+			    names[direction & 3], names[given->direction]);
+}
+
+void dma_take_back(const struct device *dev, u64 address, size_t bytes,
+		   enum dma_data_direction direction)
 {
 	struct given *given = NULL;
 	struct vpcib_card *card;
@@ -215,13 +242,14 @@ void dma_take_back(const struct device *dev, u64 address)
 	card = card_of(dev);
 	if (card) {
 		raw_spin_lock_irqsave(&card->dma_lock, flags);
-		given = find(card, address);
+		given = find(card, address, bytes, direction);
 		if (given) {
 			list_del(&given->list);
 			fetch(given, given->address, given->bytes);
 		}
 		raw_spin_unlock_irqrestore(&card->dma_lock, flags);
 		note(card, VPCIB_DMA_TAKEN, address, given ? given->bytes : 0);
+		note_release(card, given, address, bytes, direction);
 	}
 	rcu_read_unlock();
 	given_free(given);

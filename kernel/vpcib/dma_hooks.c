@@ -60,7 +60,7 @@ static void our_free(struct device *dev, size_t bytes, void *where, dma_addr_t a
 {
 	typeof(our_free) *original = probes[FREE].original;
 
-	dma_take_back(dev, address);
+	dma_take_back(dev, address, bytes, DMA_BIDIRECTIONAL);
 	original(dev, bytes, where, address, attributes);
 	iprobe_done(&probes[FREE]);
 }
@@ -82,7 +82,7 @@ static void our_free_pages(struct device *dev, size_t bytes, struct page *page,
 {
 	typeof(our_free_pages) *original = probes[FREE_PAGES].original;
 
-	dma_take_back(dev, address);
+	dma_take_back(dev, address, bytes, direction);
 	original(dev, bytes, page, address, direction);
 	iprobe_done(&probes[FREE_PAGES]);
 }
@@ -106,7 +106,7 @@ static void our_unmap(struct device *dev, dma_addr_t address, size_t bytes,
 {
 	typeof(our_unmap) *original = probes[UNMAP].original;
 
-	dma_take_back(dev, address);
+	dma_take_back(dev, address, bytes, direction);
 	original(dev, address, bytes, direction, attributes);
 	iprobe_done(&probes[UNMAP]);
 }
@@ -153,7 +153,8 @@ static void our_unmap_sg(struct device *dev, struct scatterlist *list, int count
 	struct scatterlist *one;
 	int i;
 
-	for_each_sg(list, one, count, i) dma_take_back(dev, sg_dma_address(one));
+	for_each_sg(list, one, count, i)
+		dma_take_back(dev, sg_dma_address(one), sg_dma_len(one), direction);
 	original(dev, list, count, direction, attributes);
 	iprobe_done(&probes[UNMAP_SG]);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Reports what a driver does wrong to the kernel, or against a rule of its card: a record in the
- * journal, and a line in the kernel's log that begins with the record's number.
+ * journal, and a line in the kernel's log that begins with the record's number.  Of each kind,
+ * MOST are reported.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -9,12 +10,14 @@
 
 #include "card.h"
 
-#define MISTAKES_MOST 64 /* that cards report */
+#define MOST 64
 
-static atomic_t mistakes;
+static atomic_t counts[VPCIB_MISUSES];
 
 static void note(u32 slot, struct vpcib_access access, struct va_format *text)
 {
+	if (atomic_inc_return(&counts[access.value]) > MOST)
+		return;
 	access.what = VPCIB_MISUSE;
 	pr_err("misuse, record %llu: %pV\n", journal_note_slot(slot, access), text);
 }
@@ -39,8 +42,6 @@ void vpcib_mistake(struct vpcib_card *card, const char *format, ...)
 	struct va_format text = { .fmt = format };
 	va_list arguments;
 
-	if (atomic_inc_return(&mistakes) > MISTAKES_MOST)
-		return;
 	va_start(arguments, format);
 	text.va = &arguments;
 	note(card->slot,

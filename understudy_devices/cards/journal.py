@@ -51,6 +51,7 @@ class Misuse(IntEnum):
     COPIES_PAST_END = 4
     MAPS_PAST_END = 5
     BREAKS_RULE = 6
+    RELEASES_OTHER = 7
 
 
 class Context(IntEnum):

@@ -35,6 +35,7 @@ MISUSES = {
     Misuse.COPIES_PAST_END: "copy past the end",
     Misuse.MAPS_PAST_END: "mapping past the end",
     Misuse.BREAKS_RULE: "rule of the card broken",
+    Misuse.RELEASES_OTHER: "DMA memory released wrongly",
 }
 
 

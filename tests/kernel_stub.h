@@ -198,6 +198,14 @@ static inline void pci_iounmap(struct pci_dev *pdev, void *at)
 	stub_give_back(stub_mapping[((char *)at - stub_bar[0]) / sizeof(stub_bar[0])]);
 }
 
+#define PCI_CAP_ID_PM 0x01
+#define PCI_CAP_ID_EXP 0x10
+
+static inline int pci_find_capability(struct pci_dev *pdev, int capability)
+{
+	return capability == PCI_CAP_ID_PM ? CARD.has_pm : CARD.is_express;
+}
+
 static inline u64 pci_resource_len(struct pci_dev *pdev, u32 number)
 {
 	u32 i;

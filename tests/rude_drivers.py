@@ -94,7 +94,33 @@ _MAPPED_ONCE = (
 """The source is memory that stays mapped."""
 _SYNC = "dma_sync_single_for_{}(&copier->pdev->dev, copier->source_address, bytes, DMA_TO_DEVICE);"
 
+_PIECE = (
+    "{{ u8 *own = kmalloc((bytes | 63) + 1, GFP_KERNEL);\n"
+    "\t   if (!own) return -ENOMEM; {} kfree(own); }}"
+)
+
 WRONG = {
+    "writes_past": Rude(
+        "write past the end", (_in_start(_PIECE.format("own[(bytes | 63) + 1] = 1;")),)
+    ),
+    "uses_freed": Rude(
+        "use after free",
+        (
+            (
+                _OPERATE,
+                "\t{ u8 *own = kmalloc(64, GFP_KERNEL); u8 *freed = own;\n"
+                "\t  OPTIMIZER_HIDE_VAR(own); kfree(freed); WRITE_ONCE(own[9], 1); }\n" + _OPERATE,
+            ),
+        ),
+    ),
+    "frees_twice": Rude(
+        "double free",
+        (
+            _in_start(
+                _PIECE.format("u8 *freed = own; OPTIMIZER_HIDE_VAR(freed); kfree(freed);"),
+            ),
+        ),
+    ),
     "not_synced": Rude("DMA not synced", _MAPPED_ONCE),
     "copies_too_much": Rude("copy past the end", ((_LENGTH, "if (!bytes)"),)),
     "copies_to_the_heap": Rude(

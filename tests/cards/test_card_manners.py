@@ -125,12 +125,15 @@ def test_a_handler_that_has_worked_and_says_none() -> None:
 
 
 def test_a_handler_that_claims_what_others_interrupt_for() -> None:
-    """A reason that comes meanwhile is the card's own."""
+    """A reason that comes meanwhile is the card's own, as is a status bit that is not enabled."""
     shared = {**HANDLING, "flags": SPURIOUS}
+    seen = access(What.LOAD, 1, context=Context.HARD_INTERRUPT)
     assert rules(BOUND, shared, HANDLED) == [("IRQ_HANDLED for nothing", 2)]
     assert rules(BOUND, shared, NONE, HANDLING, HANDLED) == []
     assert rules(BOUND, shared, RAISED, HANDLED) == []
     assert rules(BOUND, shared, {**HANDLED, "cpu": 1}, NONE) == []
+    assert rules(BOUND, shared, seen, HANDLED) == []
+    assert rules(BOUND, shared, {**seen, "value": 0}, HANDLED) == [("IRQ_HANDLED for nothing", 3)]
 
 
 def test_a_read_modify_write_that_clears_status_bits() -> None:

@@ -115,7 +115,8 @@ def included(file: str) -> Iterator[str]:
         if path.is_file():
             yield str(path.relative_to(CHECKOUT))
         else:
-            assert not name.startswith("."), f"{file} includes {name}, which is nowhere"
+            known = not name.startswith(".") or name.endswith(("_registers.h", "_table.h"))
+            assert known, f"{file} includes {name}, which is nowhere"
 
 
 @pytest.mark.parametrize("file", c_files())

@@ -10,7 +10,7 @@ from places import CHECKOUT
 
 from understudy_devices.platforms.vm import packages
 
-TESTS = ("card_gaps", "card_power", "card_selftest", "nvme", "pvpanic", "uart16550")
+TESTS = ("card_gaps", "card_power", "card_selftest", "nvme", "pvpanic", "rtl8139cp", "uart16550")
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from understudy_devices.cards.journal import (
 )
 from understudy_devices.cards.model import Register
 from understudy_devices.cards.shadow import Part
-from understudy_devices.referee.events import Event, Finding, Rule, Run, acknowledges
+from understudy_devices.referee.events import Event, Finding, Rule, Run, acknowledges, bits_of
 from understudy_devices.referee.power import Power
 
 COMMAND = 4
@@ -146,7 +146,11 @@ def none_after_work(run: Run) -> Iterator[Finding]:
 
 
 def handled_nothing(run: Run) -> Iterator[Finding]:
-    """A handler on a shared line claims an interrupt of another card (IRQ_HANDLED)."""
+    """A handler on a shared line claims an interrupt of another card (IRQ_HANDLED).
+
+    A handler that has read a status bit as 1 may claim the interrupt; the bit may be disabled.
+    """
+    statuses = [one.status for one in run.card.interrupts if one.status]
     spurious: dict[int, bool] = {}  # whether nothing was raised for the handler on a processor
     raised = 0
     for event in run.events:
@@ -156,6 +160,8 @@ def handled_nothing(run: Run) -> Iterator[Finding]:
             raised = event.value
             if raised:
                 spurious.clear()
+        elif event.what == What.LOAD and any(bits_of(event, one).value for one in statuses):
+            spurious.pop(event.cpu, None)
         elif event.what == What.HANDLED and spurious.pop(event.cpu, False):
             if event.value != RETURNED_HANDLED:
                 continue

@@ -22,6 +22,7 @@ from understudy_devices.cards.journal import Journal, Kept, What
 from understudy_devices.cards.model import Card
 from understudy_devices.platforms import guest_programs
 from understudy_devices.platforms.vm import card_modules, card_programs, machine, packages, qemu
+from understudy_devices.referee import memory
 from understudy_devices.referee.events import DETAILS, Finding
 from understudy_devices.referee.faults import Fault, causes, drawn
 from understudy_devices.referee.findings import found, noted
@@ -57,6 +58,7 @@ DEATHS = {
         re.DOTALL,
     ),
     PAST_END: TOO_LONG,
+    memory.FREED: memory.PATTERN,
     "deadlock": re.compile(r"is stuck in \S*spin_lock"),
     "the kernel hangs": re.compile(r"is stuck|did not end within"),
     "the kernel died": re.compile(r"panic|Oops|BUG"),
@@ -69,7 +71,7 @@ KERNEL_CHECKS = {
     "CONFIG_PROVE_LOCKING": "the order of locks",
     "CONFIG_DEBUG_ATOMIC_SLEEP": "calls outside the referee's list that may sleep",
     "CONFIG_DMA_API_DEBUG": "the kernel's own checks of DMA calls",
-    "CONFIG_KASAN": "the bounds and the lifetime of the driver's own memory",
+    "CONFIG_KASAN": "loads past the end of the driver's own memory, or after it was freed",
 }
 STEPS = {
     1: "loading",
@@ -188,6 +190,7 @@ unload() {{
 		[ $tries -lt 50 ] || {{ cp /tmp/said /tmp/why; stuck || cat /tmp/why; exit $1; }}
 		sleep 0.1
 	done
+	{memory.CHECK}
 }}
 pull_out() {{
 	echo 0 > /sys/kernel/vpcib/remove
@@ -272,12 +275,15 @@ def run(
         cpus=setting.cpus,
         memory_mib=MEMORY_MIB,
         devices=qemu.GUARDED,
+        kernel_arguments=memory.ARGUMENTS,
     )
     recording = Recording(hardware, journal)
     parameters = {**recording.parameters(), "races": setting.seed}
+    modules = dict.fromkeys(card_modules.needed_by(subject.driver), "")
+    modules["vpcib"] = " ".join(f"{name}={value}" for name, value in parameters.items())
     vm = machine.Vm(
         script(subject.driver, setting),
-        {"vpcib": " ".join(f"{name}={value}" for name, value in parameters.items())},
+        modules,
         {
             "card.ko": subject.card_module,
             subject.driver.name: subject.driver,
@@ -349,6 +355,8 @@ def _module(driver: Path) -> str:
 
 
 def _complaints(log: str) -> list[Finding]:
+    if misused := [*memory.misused(log)]:
+        return misused[:1]
     lines = [
         line for line in log.splitlines() if COMPLAINT.search(line) and not DETAILS.search(line)
     ]

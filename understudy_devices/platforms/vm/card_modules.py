@@ -137,6 +137,11 @@ def _built_module(kernel: Kernel, source: Path, card: Card) -> Path:
     return source.absolute()
 
 
+def needed_by(driver: Path) -> list[str]:
+    """Return the names of the modules that a built module depends on."""
+    return [name for name in _facts(driver).get("depends", "").split(",") if name]
+
+
 def _facts(module: Path) -> dict[str, str]:
     """Return what a module says of itself, as modinfo prints; UserError if it is no module."""
     try:

@@ -62,6 +62,8 @@ class Machine:
     memory_mib: int = 512
     accelerator: Accelerator = "tcg"
     devices: tuple[str, ...] = ()
+    kernel_arguments: str = ""
+    """Further arguments for the kernel."""
 
 
 def binary() -> str:
@@ -117,9 +119,10 @@ def _kernel_arguments(machine: Machine) -> str:
     guest boots, the guest may measure a rate that is wrong by a large factor, and it keeps that
     rate whenever it is resumed. So the rate is one of the kernel's arguments.
     """
+    arguments = f"{KERNEL_ARGUMENTS} {machine.kernel_arguments}".rstrip()
     if machine.clock == "wall" and machine.accelerator == "tcg":
-        return f"{KERNEL_ARGUMENTS} tsc_early_khz={_tsc_khz()}"
-    return KERNEL_ARGUMENTS
+        return f"{arguments} tsc_early_khz={_tsc_khz()}"
+    return arguments
 
 
 def _clock_arguments(machine: Machine) -> list[str]:

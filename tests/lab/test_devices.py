@@ -65,9 +65,13 @@ def test_devices_are_there_at_each_boot(tmp_path: Path) -> None:
         assert there[:3] == ["16384", "1", "1000"]
         assert there[3] == "10000:00:00.0"
         assert {"Makefile", f"{CARD}_registers.h", f"{CARD}_driver.c"} <= set(there[4:])
+        with Agent(lab.team().folder, 120) as agent:
+            agent.run("echo kept >/dev/vdisk; sync", (), 120)
         lab.do("stop", "team01", "--suspend")
         assert "team01: resumed" in lab.start()
         assert seen(lab) == there
+        with Agent(lab.team().folder, 120) as agent:
+            assert agent.run("head -n 1 /dev/vdisk", (), 120) == "kept\n"
         assert "has the card pvpanic already" in lab.refuses("plug", "team01", "--card", CARD)
         lab.do("stop", "team01", "--now")
         lab.do("boot-once")

@@ -80,10 +80,13 @@ test-core: build/core/configured ## the C tests; one: make test-core TEST=test_p
 PYTEST := python -m pytest -n 4 --dist loadgroup
 
 test-python: setup ## the Python tests, with VMs
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow and not base"
 
 test-slow: setup ## the tests that `make test` leaves out (docs/decisions/0052-slow-tests.md)
 	$(PYTEST) -m slow
+
+test-base: setup ## the lab's `--base debian`, made and worked in; a quarter of an hour, not in CI
+	python -m pytest -m base
 
 # All tests in VMs, those that take longest first, but for these.  How exact modules are is not
 # this kernel's to say.

@@ -60,7 +60,7 @@ def with_file(script: str, content: bytes) -> str:
     return script.replace("base64 -d", f"echo {data} | base64 -d")
 
 
-@pytest.mark.slow
+@pytest.mark.base
 @pytest.mark.timeout(7200)
 def test_a_team_builds_hands_in_and_is_graded(on_disk: Path) -> None:
     mine = ("--course", on_disk / "os-course")

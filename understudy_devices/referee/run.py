@@ -221,8 +221,8 @@ load 1
 
 def _without_fault(seed: int) -> str:
     moment = random.Random(seed).uniform(*REMOVED_AFTER_SECONDS)
-    return f"""within 2 {EXERCISE_SECONDS} /bin/exercise || exit 2
-attacked=$(devices | head -{ATTACKED_MOST})
+    return f"""attacked=$(devices | head -{ATTACKED_MOST})
+within 2 {EXERCISE_SECONDS} /bin/exercise || exit 2
 within 6 {HOSTILE_SECONDS} /bin/hostile {seed} /requests $attacked || exit 6
 unload 3
 load 4

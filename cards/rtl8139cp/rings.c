@@ -81,16 +81,23 @@ static bool read_entry(struct station *station, u64 place, struct entry *entry)
 	return le32_to_cpu(entry->word) & OWN;
 }
 
-/* Gives a descriptor back to the driver, and returns the index of the next one. */
-static u32 give_back(struct station *station, u64 place, u32 index, u32 word, u32 tag)
+/*
+ * Gives a descriptor back to the driver, and goes on to the next one.  Returns false if the card can't
+ * write it.
+ */
+static bool give_back(struct station *station, u64 place, u32 *index, u32 word, u32 tag)
 {
 	struct entry entry = { .word = cpu_to_le32(word), .tag = cpu_to_le32(tag) };
 	struct vpcib_card *card = station->device->card;
 
-	vpcib_dma_write(card, place + offsetof(struct entry, tag), &entry.tag,
-			sizeof(entry.tag));
-	vpcib_dma_write(card, place, &entry.word, sizeof(entry.word));
-	return word & LAST_ENTRY ? 0 : (index + 1) % ENTRIES_MOST;
+	if (vpcib_dma_write(card, place + offsetof(struct entry, tag), &entry.tag,
+			    sizeof(entry.tag)) ||
+	    vpcib_dma_write(card, place, &entry.word, sizeof(entry.word))) {
+		event(station, RTL8139CP_ISR_SERR_MASK);
+		return false;
+	}
+	*index = word & LAST_ENTRY ? 0 : (*index + 1) % ENTRIES_MOST;
+	return true;
 }
 
 /* Adds the bytes of a descriptor to the frame. */
@@ -145,9 +152,10 @@ static bool gather(struct station *station, struct frame *frame)
 					      "a frame begins without FS");
 		}
 		right = right && add_bytes(station, &entry, frame);
-		station->sending = give_back(station, place, station->sending,
-					     word & (LAST_ENTRY | FIRST | LAST),
-					     le32_to_cpu(entry.tag));
+		if (!give_back(station, place, &station->sending,
+			       word & (LAST_ENTRY | FIRST | LAST),
+			       le32_to_cpu(entry.tag)))
+			return false;
 	} while (!(word & LAST));
 	event(station, right ? RTL8139CP_ISR_TOK_MASK : RTL8139CP_ISR_TER_MASK);
 	le64_add_cpu(right ? &station->tally.sent : &station->tally.not_sent, 1);
@@ -211,12 +219,12 @@ static u32 addressee(const struct vgpu *device, const u8 *address)
 static bool scatter(struct station *station, const u8 *data, u32 bytes, u32 word,
 		    u32 tag)
 {
-	u32 index = station->receiving, done = 0, room, part;
+	u32 done = 0, room, part;
 	struct entry entry;
 	u64 place;
 
 	do {
-		place = place_of(station, RTL8139CP_INDEX_RDSAR, index);
+		place = place_of(station, RTL8139CP_INDEX_RDSAR, station->receiving);
 		if (!read_entry(station, place, &entry))
 			return false;
 		room = le32_to_cpu(entry.word) & RECEIVED_BYTES;
@@ -225,14 +233,14 @@ static bool scatter(struct station *station, const u8 *data, u32 bytes, u32 word
 		    vpcib_dma_write(station->device->card, le64_to_cpu(entry.address),
 				    data + done, part))
 			return false;
-		index = give_back(station, place, index,
-				  (le32_to_cpu(entry.word) & LAST_ENTRY) | word |
-					  bytes | (done ? 0 : FIRST) |
-					  (done + part == bytes ? LAST : 0),
-				  tag);
+		if (!give_back(station, place, &station->receiving,
+			       (le32_to_cpu(entry.word) & LAST_ENTRY) | word | bytes |
+				       (done ? 0 : FIRST) |
+				       (done + part == bytes ? LAST : 0),
+			       tag))
+			return false;
 		done += part;
 	} while (done < bytes);
-	station->receiving = index;
 	return true;
 }
 

@@ -127,6 +127,7 @@ WRONG = {
             ),
         ),
     ),
+    "no_owner": Rude("used after unloading", (("\t.owner = THIS_MODULE,\n", ""),)),
     "not_synced": Rude("DMA not synced", _MAPPED_ONCE),
     "copies_too_much": Rude("copy past the end", ((_LENGTH, "if (!bytes)"),)),
     "copies_to_the_heap": Rude(

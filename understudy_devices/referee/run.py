@@ -53,6 +53,8 @@ TOO_LONG = re.compile(r"usercopy: Kernel memory \w+ attempt|__copy_overflow")
 DEATHS = {
     "sleeping in atomic context": re.compile(r"a driver sleeps where it must not"),
     # A page of the process is there, and yet the kernel may not access it (SMAP).
+    # An address of the modules' area, where no module is now.
+    "used after unloading": re.compile(r"page fault for address: f{8}c\w{7}\b"),
     "a user's pointer used directly": re.compile(
         r"page fault for address: 0000[0-7]\w{11} .*#PF: error_code\(\w+\) - permissions violation",
         re.DOTALL,
@@ -207,6 +209,17 @@ devices() {{
 			sed -n 's,^DEVNAME=,/dev/,p' "$device/uevent"
 	done
 }}
+# If a module goes while a process has its device open, the kernel must not need it afterwards.
+unloaded_in_use() {{
+	for device in $attacked; do
+		(
+			exec 3< "$device"
+			rmmod {driver.stem} 2> /dev/null || exit 0
+			timeout 1 cat <&3 > /dev/null
+		)
+		[ -e /sys/module/{_module(driver)} ] || load 3
+	done
+}}
 # Another processor than the one that gets the signal may hang. So all processors print their
 # stacks, and are stopped at once.
 echo 64 > /proc/sys/kernel/panic_print
@@ -224,6 +237,7 @@ def _without_fault(seed: int) -> str:
     return f"""attacked=$(devices | head -{ATTACKED_MOST})
 within 2 {EXERCISE_SECONDS} /bin/exercise || exit 2
 within 6 {HOSTILE_SECONDS} /bin/hostile {seed} /requests $attacked || exit 6
+within 3 {LOADING_SECONDS} unloaded_in_use
 unload 3
 load 4
 ( /bin/exercise > /dev/null 2>&1; : > /tmp/exercised ) &

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`lab create --disk --card`: devices that a team's VM has at each boot."""
 
+import os
 import shutil
 import struct
 from pathlib import Path
@@ -9,8 +10,10 @@ import lab_images
 import lab_linux
 import pytest
 from lab_class import NAME, Class, students, understudy
+from places import CHECKOUT
 
 from understudy_devices.base.errors import UserError
+from understudy_devices.cards import specification
 from understudy_devices.lab import debian, devices, programs
 from understudy_devices.lab.agent import Agent
 from understudy_devices.lab.base_image import Source
@@ -134,6 +137,50 @@ def test_an_odd_version_is_none(tmp_path: Path, version: bytes) -> None:
 def test_devices_that_are_refused(tmp_path: Path, options: tuple[str, ...], words: str) -> None:
     base = ("--base", lab_images.guest(tmp_path))
     assert words in refused(tmp_path, *base, *options)
+
+
+@pytest.mark.parametrize("place", [f"drivers/{CARD}_driver.h", f"{CARD}.c", f"{CARD}/more.c"])
+def test_only_ordinary_files_beside_a_card_are_read(tmp_path: Path, place: str) -> None:
+    """Root may make a lab with a card from a folder that a team can write to."""
+    secret = tmp_path / "secret" / Path(place).name
+    secret.parent.mkdir()
+    secret.write_text("what only root may read")
+    card = tmp_path / "team" / f"{CARD}.yaml"
+    file = card.parent / place
+    file.parent.mkdir(parents=True)
+    shutil.copyfile(CHECKOUT / "cards" / card.name, card)
+    device, kernel = devices.card(str(card)), packages.fetch_kernel()
+
+    def why_not() -> str:
+        with pytest.raises(UserError) as refusal:
+            device.files() if place.startswith("drivers") else device.modules(kernel)
+        return str(refusal.value)
+
+    file.symlink_to(secret)
+    assert f"{file}: a link, and not a file; a card's files are ordinary ones" in why_not()
+    file.unlink()
+    os.mkfifo(file)
+    assert f"{file}: not a file; a card's" in why_not()
+    file.unlink()
+    with file.open("wb") as large:
+        large.truncate(2**20 + 1)
+    assert f"{file}: File too large; a card's files are ordinary ones, of at most 1" in why_not()
+    file.write_bytes(b"\xff")
+    if place.startswith("drivers"):
+        assert f"{file}: not text in UTF-8" in why_not()
+    if place != f"{CARD}.c":
+        shutil.rmtree(file.parent)
+        file.parent.symlink_to(secret.parent)
+        assert f"{file.parent}: not a folder, or a link to one" in why_not()
+
+
+def test_a_specification_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "link.yaml").symlink_to(specification.file_of(CARD))
+    base = ("--base", lab_images.guest(tmp_path))
+    for name, words in (("pipe", "not a file"), ("link", "a link, and not a file")):
+        line = refused(tmp_path, *base, "--card", tmp_path / f"{name}.yaml")
+        assert f"{name}.yaml: {words}" in line
 
 
 def test_devices_of_a_base_of_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

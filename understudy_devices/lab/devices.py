@@ -89,14 +89,17 @@ class Device:
             f"{spec.name}_driver.c": driver(spec),
             "Makefile": makefile(spec),
         }
-        interface = specification.file_of(self.source).parent / DRIVERS / f"{spec.name}_driver.h"
-        if interface.exists():
-            texts[interface.name] = interface.read_text()
+        interface = f"{spec.name}_driver.h"
+        content = specification.beside(self.source, f"{DRIVERS}/{interface}")
+        if content is not None:
+            texts[interface] = _text(specification.file_of(self.source).parent, interface, content)
         return {f"{CARDS}/{spec.name}/{name}": text for name, text in texts.items()}
 
 
 def card(name: str) -> Device:
     """Return the card of this name, or in this file; UserError if there is none."""
+    if name not in specification.catalogue():
+        specification.beside(name, specification.file_of(name).name)  # a pipe would never end
     card_name = specification.load(name).name
     parameters = {BUS: "", f"{modules.CARD}{card_name}": ""}
     return Device(f"the card {card_name}", parameters, source=name)
@@ -163,6 +166,15 @@ def write(devices: Sequence[Device], kernel: Kernel, image: Path) -> None:
             path.chmod(0o755 if path.is_dir() else 0o644)
             sizes.append(path.stat().st_size)
         ext4.write(folder, image, ext4.room(sizes), LABEL, EPOCH, shared=True)
+
+
+def _text(folder: Path, name: str, content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        raise UserError(
+            f"{folder / DRIVERS / name}: not text in UTF-8: save it in that encoding"
+        ) from None
 
 
 def load_line(module: Path, parameters: str) -> str:

@@ -124,6 +124,15 @@ def test_an_odd_version_is_none(tmp_path: Path, version: bytes) -> None:
         devices.release_of(bz_image(tmp_path / "vmlinuz", version))
 
 
+@pytest.mark.parametrize("size_bytes", [0, 0x206, 0x20F, 0x263])
+def test_a_kernel_that_is_cut_off_is_none(tmp_path: Path, size_bytes: int) -> None:
+    kernel = bz_image(tmp_path / "vmlinuz", b"6.1.0 (x@y) #1 SMP\0")
+    assert devices.release_of(kernel) == "6.1.0"
+    os.truncate(kernel, size_bytes)
+    with pytest.raises(UserError, match="does not say its version"):
+        devices.release_of(kernel)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -131,7 +140,13 @@ def test_an_odd_version_is_none(tmp_path: Path, version: bytes) -> None:
         (("--disk", "cheetah"), "cheetah-15k4"),
         (("--disk", "array-32"), "an array of disks; name one disk"),
         (("--disk", "cheetah-15k4", "--disk-size", "many"), "--disk-size"),
-        (("--disk", "cheetah-15k4", "--disk-size", "512MiB"), "which has 512 MiB: take a smaller"),
+        (
+            ("--disk", "cheetah-15k4", "--disk-size", "257MiB"),
+            "half of the guest's memory, which has",
+        ),
+        (("--disk", "cheetah-15k4", "--memory", "96MiB"), "64MiB: the disk's data may take half"),
+        (("--card", CARD, "--disk-size", "8MiB"), "--disk-size goes with --disk"),
+        (("--disk-size", "8MiB"), "--disk-size goes with --disk"),
     ],
 )
 def test_devices_that_are_refused(tmp_path: Path, options: tuple[str, ...], words: str) -> None:
@@ -212,6 +227,7 @@ def test_a_rebase_names_its_devices(tmp_path: Path) -> None:
     options = lab_linux.options(tmp_path)
     lab.create(disk, *options)
     assert "--disk, --card go with --base" in lab.refuses("rebase", "--card", CARD)
+    assert "go with --base" in lab.refuses("rebase", "--disk-size", "8MiB")
     words = ("--base", str(disk), *options[: options.index("--memory")])
     lab.do("rebase", *words, "--card", CARD)
     assert lab.team().base().devices

@@ -134,7 +134,8 @@ def release_of(image: Path) -> str:
     UserError if it is none."""
     with image.open("rb") as file:
         start = file.read(BOOT_HEADER_BYTES)
-        if start[MAGIC_AT : MAGIC_AT + len(MAGIC)] == MAGIC:
+        is_whole = len(start) == BOOT_HEADER_BYTES
+        if is_whole and start[MAGIC_AT : MAGIC_AT + len(MAGIC)] == MAGIC:
             (place,) = struct.unpack_from("<H", start, VERSION_AT)
             file.seek(VERSION_FROM + place)
             if place and (match := RELEASE.match(file.read(512))):

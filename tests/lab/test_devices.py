@@ -15,7 +15,7 @@ from places import CHECKOUT
 from understudy_devices.base.errors import UserError
 from understudy_devices.cards import specification
 from understudy_devices.lab import debian, devices, programs
-from understudy_devices.lab.agent import Agent
+from understudy_devices.lab.agent import Agent, NoAnswer
 from understudy_devices.lab.base_image import Source
 from understudy_devices.platforms.vm import packages
 
@@ -84,6 +84,39 @@ def test_devices_are_there_at_each_boot(tmp_path: Path) -> None:
         base.devices.chmod(0o600)
         base.devices.write_bytes(b"x")
         assert "devices: " in lab.refuses("check")
+    finally:
+        lab.kill()
+
+
+def test_one_that_is_missing_keeps_no_other_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The console says which; a later try loads what is missing; no such machine is saved."""
+    load_line = devices.load_line
+    broken = f"[ -e /run/mended ] || insmod none.ko\n{load_line(Path(f'card_{CARD}.ko'), '')}"
+    monkeypatch.setattr(
+        devices,
+        "load_line",
+        lambda module, words: broken if CARD in module.name else load_line(module, words),
+    )
+    lab = Class(tmp_path)
+    try:
+        disk = lab_images.image(tmp_path / "linux.qcow2", b"0".ljust(10), mib=8)
+        lab.create(disk, *lab_linux.options(tmp_path), *DEVICES)
+        lab.start()
+        lab.wait_for("up 0")
+        missing = f"lab-devices: the card {CARD} is missing: insmod: "
+        assert missing in lab.log()
+        assert "no devices" in lab.log()
+        load = f"sh {devices.PLACE}/{devices.LOAD}"
+        with Agent(lab.team().folder, 120) as agent:
+            disk_of_guest = agent.run(SEEN.partition(";")[0], (), 120).split()
+            assert disk_of_guest == ["16384", "1", "1000"]
+            with pytest.raises(NoAnswer, match=missing):
+                agent.run(load, (), 120)
+            agent.run(f"touch /run/mended; {load}", (), 120)
+        assert seen(lab)[:4] == [*disk_of_guest, "10000:00:00.0"]
+        assert missing in lab.refuses("boot-once")
     finally:
         lab.kill()
 

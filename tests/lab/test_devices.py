@@ -248,6 +248,31 @@ def test_devices_of_a_base_of_packages(tmp_path: Path, monkeypatch: pytest.Monke
     assert lab.team().base().devices
 
 
+@pytest.mark.parametrize(
+    ("packages_there", "is_old"),
+    [
+        (b"linux-image-amd64 6.1\nmake 4.3\n", True),
+        (b"linux-image-amd64 6.1\npciutils 1:3.9\n", False),
+        (b"make 4.3\n", False),
+        (b"\xff", False),
+        (None, False),
+    ],
+)
+def test_a_debian_base_without_the_unit_is_named(
+    tmp_path: Path, packages_there: bytes | None, is_old: bool
+) -> None:
+    """The list of packages beside an image says how old it is."""
+    disk = lab_images.image(tmp_path / "linux.qcow2", b"0".ljust(10), mib=8)
+    if packages_there is not None:
+        (tmp_path / "packages").write_bytes(packages_there)
+    words = ("lab", "create", NAME, "--students", students(tmp_path), "--base", disk)
+    kernel = packages.fetch_kernel().packed_image
+    more = ("--kernel", kernel, "--card", CARD, "--folder", tmp_path / "labs")
+    done = understudy(*words, *more)
+    assert done.exit_code == 0, done.stderr
+    assert ("before --base debian had the unit lab-devices" in done.stderr) == is_old
+
+
 def test_a_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "path", lambda _: None)
     words = refused(tmp_path, "--base", lab_images.guest(tmp_path), "--card", CARD)

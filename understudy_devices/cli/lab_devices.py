@@ -82,7 +82,7 @@ def check(every: "Sequence[Device]", source: Source | None) -> None:
     """Build the modules; UserError if they do not fit the base, if that is there yet."""
     if not every:
         return
-    from understudy_devices.lab import devices, ext4
+    from understudy_devices.lab import debian, devices, ext4
     from understudy_devices.platforms.vm import packages
 
     ext4.check("--disk, --card")
@@ -95,6 +95,12 @@ def check(every: "Sequence[Device]", source: Source | None) -> None:
                 "name it by --kernel, or use understudy lab plug when a VM runs"
             )
         devices.check_kernel(source.kernel, ours)
+        if debian.loads_no_devices(source.disk):
+            click.echo(
+                f"note: {source.disk} was made before --base debian had the unit lab-devices, so "
+                "its VMs will have no devices: make the base anew",
+                err=True,
+            )
     for each in every:
         each.modules(ours)
 

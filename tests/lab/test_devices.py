@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`lab create --disk --card`: devices that a team's VM has at each boot."""
 
+import os
 import shutil
 import struct
 from pathlib import Path
@@ -9,10 +10,12 @@ import lab_images
 import lab_linux
 import pytest
 from lab_class import NAME, Class, students, understudy
+from places import CHECKOUT
 
 from understudy_devices.base.errors import UserError
+from understudy_devices.cards import specification
 from understudy_devices.lab import debian, devices, programs
-from understudy_devices.lab.agent import Agent
+from understudy_devices.lab.agent import Agent, NoAnswer
 from understudy_devices.lab.base_image import Source
 from understudy_devices.platforms.vm import packages
 
@@ -89,6 +92,39 @@ def test_devices_are_there_at_each_boot(tmp_path: Path) -> None:
         lab.kill()
 
 
+def test_one_that_is_missing_keeps_no_other_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The console says which; a later try loads what is missing; no such machine is saved."""
+    load_line = devices.load_line
+    broken = f"[ -e /run/mended ] || insmod none.ko\n{load_line(Path(f'card_{CARD}.ko'), '')}"
+    monkeypatch.setattr(
+        devices,
+        "load_line",
+        lambda module, words: broken if CARD in module.name else load_line(module, words),
+    )
+    lab = Class(tmp_path)
+    try:
+        disk = lab_images.image(tmp_path / "linux.qcow2", b"0".ljust(10), mib=8)
+        lab.create(disk, *lab_linux.options(tmp_path), *DEVICES)
+        lab.start()
+        lab.wait_for("up 0")
+        missing = f"lab-devices: the card {CARD} is missing: insmod: "
+        assert missing in lab.log()
+        assert "no devices" in lab.log()
+        load = f"sh {devices.PLACE}/{devices.LOAD}"
+        with Agent(lab.team().folder, 120) as agent:
+            disk_of_guest = agent.run(SEEN.partition(";")[0], (), 120).split()
+            assert disk_of_guest == ["16384", "1", "1000"]
+            with pytest.raises(NoAnswer, match=missing):
+                agent.run(load, (), 120)
+            agent.run(f"touch /run/mended; {load}", (), 120)
+        assert seen(lab)[:4] == [*disk_of_guest, "10000:00:00.0"]
+        assert missing in lab.refuses("boot-once")
+    finally:
+        lab.kill()
+
+
 def test_equal_devices_give_equal_drives(tmp_path: Path) -> None:
     kernel = packages.fetch_kernel()
     images = []
@@ -125,6 +161,15 @@ def test_an_odd_version_is_none(tmp_path: Path, version: bytes) -> None:
         devices.release_of(bz_image(tmp_path / "vmlinuz", version))
 
 
+@pytest.mark.parametrize("size_bytes", [0, 0x206, 0x20F, 0x263])
+def test_a_kernel_that_is_cut_off_is_none(tmp_path: Path, size_bytes: int) -> None:
+    kernel = bz_image(tmp_path / "vmlinuz", b"6.1.0 (x@y) #1 SMP\0")
+    assert devices.release_of(kernel) == "6.1.0"
+    os.truncate(kernel, size_bytes)
+    with pytest.raises(UserError, match="does not say its version"):
+        devices.release_of(kernel)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -132,12 +177,62 @@ def test_an_odd_version_is_none(tmp_path: Path, version: bytes) -> None:
         (("--disk", "cheetah"), "cheetah-15k4"),
         (("--disk", "array-32"), "an array of disks; name one disk"),
         (("--disk", "cheetah-15k4", "--disk-size", "many"), "--disk-size"),
-        (("--disk", "cheetah-15k4", "--disk-size", "512MiB"), "which has 512 MiB: take a smaller"),
+        (
+            ("--disk", "cheetah-15k4", "--disk-size", "257MiB"),
+            "half of the guest's memory, which has",
+        ),
+        (("--disk", "cheetah-15k4", "--memory", "96MiB"), "64MiB: the disk's data may take half"),
+        (("--card", CARD, "--disk-size", "8MiB"), "--disk-size goes with --disk"),
+        (("--disk-size", "8MiB"), "--disk-size goes with --disk"),
     ],
 )
 def test_devices_that_are_refused(tmp_path: Path, options: tuple[str, ...], words: str) -> None:
     base = ("--base", lab_images.guest(tmp_path))
     assert words in refused(tmp_path, *base, *options)
+
+
+@pytest.mark.parametrize("place", [f"drivers/{CARD}_driver.h", f"{CARD}.c", f"{CARD}/more.c"])
+def test_only_ordinary_files_beside_a_card_are_read(tmp_path: Path, place: str) -> None:
+    """Root may make a lab with a card from a folder that a team can write to."""
+    secret = tmp_path / "secret" / Path(place).name
+    secret.parent.mkdir()
+    secret.write_text("what only root may read")
+    card = tmp_path / "team" / f"{CARD}.yaml"
+    file = card.parent / place
+    file.parent.mkdir(parents=True)
+    shutil.copyfile(CHECKOUT / "cards" / card.name, card)
+    device, kernel = devices.card(str(card)), packages.fetch_kernel()
+
+    def why_not() -> str:
+        with pytest.raises(UserError) as refusal:
+            device.files() if place.startswith("drivers") else device.modules(kernel)
+        return str(refusal.value)
+
+    file.symlink_to(secret)
+    assert f"{file}: a link, and not a file; a card's files are ordinary ones" in why_not()
+    file.unlink()
+    os.mkfifo(file)
+    assert f"{file}: not a file; a card's" in why_not()
+    file.unlink()
+    with file.open("wb") as large:
+        large.truncate(2**20 + 1)
+    assert f"{file}: File too large; a card's files are ordinary ones, of at most 1" in why_not()
+    file.write_bytes(b"\xff")
+    if place.startswith("drivers"):
+        assert f"{file}: not text in UTF-8" in why_not()
+    if place != f"{CARD}.c":
+        shutil.rmtree(file.parent)
+        file.parent.symlink_to(secret.parent)
+        assert f"{file.parent}: not a folder, or a link to one" in why_not()
+
+
+def test_a_specification_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "link.yaml").symlink_to(specification.file_of(CARD))
+    base = ("--base", lab_images.guest(tmp_path))
+    for name, words in (("pipe", "not a file"), ("link", "a link, and not a file")):
+        line = refused(tmp_path, *base, "--card", tmp_path / f"{name}.yaml")
+        assert f"{name}.yaml: {words}" in line
 
 
 def test_devices_of_a_base_of_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,6 +252,31 @@ def test_devices_of_a_base_of_packages(tmp_path: Path, monkeypatch: pytest.Monke
     assert lab.team().base().devices
 
 
+@pytest.mark.parametrize(
+    ("packages_there", "is_old"),
+    [
+        (b"linux-image-amd64 6.1\nmake 4.3\n", True),
+        (b"linux-image-amd64 6.1\npciutils 1:3.9\n", False),
+        (b"make 4.3\n", False),
+        (b"\xff", False),
+        (None, False),
+    ],
+)
+def test_a_debian_base_without_the_unit_is_named(
+    tmp_path: Path, packages_there: bytes | None, is_old: bool
+) -> None:
+    """The list of packages beside an image says how old it is."""
+    disk = lab_images.image(tmp_path / "linux.qcow2", b"0".ljust(10), mib=8)
+    if packages_there is not None:
+        (tmp_path / "packages").write_bytes(packages_there)
+    words = ("lab", "create", NAME, "--students", students(tmp_path), "--base", disk)
+    kernel = packages.fetch_kernel().packed_image
+    more = ("--kernel", kernel, "--card", CARD, "--folder", tmp_path / "labs")
+    done = understudy(*words, *more)
+    assert done.exit_code == 0, done.stderr
+    assert ("before --base debian had the unit lab-devices" in done.stderr) == is_old
+
+
 def test_a_missing_tool_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "path", lambda _: None)
     words = refused(tmp_path, "--base", lab_images.guest(tmp_path), "--card", CARD)
@@ -169,6 +289,7 @@ def test_a_rebase_names_its_devices(tmp_path: Path) -> None:
     options = lab_linux.options(tmp_path)
     lab.create(disk, *options)
     assert "--disk, --card go with --base" in lab.refuses("rebase", "--card", CARD)
+    assert "go with --base" in lab.refuses("rebase", "--disk-size", "8MiB")
     words = ("--base", str(disk), *options[: options.index("--memory")])
     lab.do("rebase", *words, "--card", CARD)
     assert lab.team().base().devices

@@ -75,6 +75,18 @@ def test_a_card_and_a_disk_are_plugged_into_a_vm_that_runs(
         lab.kill()
 
 
+def test_what_a_disk_may_take(tmp_path: Path) -> None:
+    """The VM has 32 MiB."""
+    lab = Class(tmp_path)
+    lab.create(lab_images.guest(tmp_path))
+    words = ("plug", "team01", "--disk", "cheetah-15k4", "--size")
+    assert "--size: 17MiB: the disk's data may take half" in lab.refuses(*words, "17MiB")
+    assert "team01 is off" in lab.refuses(*words, "16MiB")
+    assert "--size goes with --disk" in lab.refuses(
+        "plug", "team01", "--card", CARD, "--size", "8MiB"
+    )
+
+
 @pytest.mark.slow
 def test_a_guest_without_an_agent_gets_no_card(tmp_path: Path) -> None:
     lab = Class(tmp_path)

@@ -77,12 +77,46 @@ def test_what_is_handed_in_is_listed_and_copied(lab: Class, tmp_path: Path) -> N
     assert "hw2" not in lab.do("submissions", "--last", "hw1", "--copy", str(last))
     assert [each.name for each in last.iterdir()] == ["team01.tar.gz"]
     assert (last / "team01.tar.gz").stat().st_mode & 0o777 == 0o600
-    assert "hw1" not in lab.do("submissions", "--last", "hw3", "--copy", str(tmp_path / "none"))
-    assert not (tmp_path / "none").exists()
     (folder / "submissions" / "hw1-1.tar.gz").write_bytes(b"jello")
     done = lab.lab("submissions", "--copy", str(target))
     assert done.exit_code == 1
     assert "hw1-1.tar.gz: changed since it was received" in done.stderr
+
+
+def test_a_copy_to_grade_has_one_assignment(lab: Class, tmp_path: Path) -> None:
+    """An archive of the folder says only whose it is."""
+    for team, assignment in (("team01", "hw1"), ("team01", "hw2"), ("team02", "hw1")):
+        hand_in(lab.team(team).folder, f"submit {assignment} 5\nhello".encode())
+    target, every = tmp_path / "graded", tmp_path / "every"
+    target.mkdir()
+    lab.do("submissions", "--last", "hw1", "--copy", str(target))
+    lab.do("submissions", "--copy", str(every))
+    lab.do("submissions", "--copy", str(every))
+    for folder, options in (
+        (target, ("--last", "hw2")),
+        (target, ("--last", "hw1")),
+        (every, ("--last", "hw1")),
+    ):
+        words = lab.refuses("submissions", *options, "--copy", str(folder))
+        assert "not empty, and what is there would be graded, too: name a new folder" in words
+    assert "has the copies of a --last" in lab.refuses("submissions", "--copy", str(target))
+    assert sorted(each.name for each in target.iterdir()) == ["team01.tar.gz", "team02.tar.gz"]
+    (tmp_path / "file").touch()
+    for option in ((), ("--last", "hw1")):
+        words = lab.refuses("submissions", *option, "--copy", str(tmp_path / "file"))
+        assert "file: Not a directory" in words
+
+
+def test_an_assignment_that_nobody_has_handed_in(lab: Class, tmp_path: Path) -> None:
+    target = tmp_path / "none"
+    words = ("submissions", "--last", "hw3", "--copy", str(target))
+    assert "--last hw3: nobody has; handed in was nothing" in lab.refuses(*words)
+    for team, assignment in (("team01", "hw2"), ("team02", "hw1")):
+        hand_in(lab.team(team).folder, f"submit {assignment} 5\nhello".encode())
+    assert "handed in was hw1, hw2" in lab.refuses(*words)
+    assert "handed in was hw2" in lab.refuses(*words, "--team", "team01")
+    assert "--last hw 3" in lab.refuses("submissions", "--last", "hw\n3")
+    assert not target.exists()
 
 
 @pytest.mark.parametrize(

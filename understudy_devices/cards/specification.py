@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from understudy_devices.base import regular_file
 from understudy_devices.base.catalog import pick
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.paths import cards_dir
@@ -49,6 +50,29 @@ def read(name: str | Path) -> tuple[str, bytes]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UserError(f"{file}: {reason}; understudy card list has the cards") from error
+
+
+def beside(name: str | Path, place: str) -> bytes | None:
+    """Return the content of a file in the folder of a card, named as for `load`; None if there is
+    none.
+
+    A user's card may be in somebody else's folder: UserError if the file, or a folder on the way,
+    is a link, and for a pipe, a device or a file of more than BYTES_MAX.
+    """
+    folder = file_of(name).parent
+    try:
+        if str(name) in catalogue():
+            return (folder / place).read_bytes()
+        return regular_file.read_within(folder, place, BYTES_MAX)
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError as error:
+        raise UserError(f"{(folder / place).parent}: not a folder, or a link to one") from error
+    except OSError as error:
+        raise UserError(
+            f"{folder / place}: {error.strerror}; a card's files are ordinary ones, of at most "
+            f"{BYTES_MAX // 2**20} MiB"
+        ) from error
 
 
 @lru_cache(maxsize=16)

@@ -101,7 +101,7 @@ def create(
     initrd: Path | None,
     arguments: str,
     profile: str | None,
-    disk_size: str,
+    disk_size: str | None,
     cards: tuple[str, ...],
     labs: Path,
 ) -> None:

@@ -74,7 +74,7 @@ def rebase(
     initrd: Path | None,
     arguments: str,
     profile: str | None,
-    disk_size: str,
+    disk_size: str | None,
     cards: tuple[str, ...],
     labs: Path,
 ) -> None:
@@ -96,7 +96,7 @@ def rebase(
             if every:
                 source = devices.added(every, source, folder)
             base = changes.add_base(lab, source)
-    elif kernel or initrd or arguments or profile or cards:
+    elif kernel or initrd or arguments or profile or disk_size or cards:
         raise UserError("--kernel, --initrd, --kernel-arguments, --disk, --card go with --base")
     else:
         base = lab.bases()[-1]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from understudy_devices.lab.devices import Device
 
 SIZE_MIN, SIZE_MAX = 2**20, 2**40
+DISK_SIZE = "64MiB"
 OPTIONS = (
     click.option(
         "--disk",
@@ -26,8 +27,7 @@ OPTIONS = (
     click.option(
         "--disk-size",
         metavar="SIZE",
-        default="64MiB",
-        help="Size of that disk; its data is in the guest's memory.",
+        help=f"Size of that disk [{DISK_SIZE}]; its data is in the guest's memory.",
     ),
     click.option(
         "--card",
@@ -46,30 +46,35 @@ def with_devices(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def disk_of(name: str, option: str, size: str) -> "Device":
-    """Return the disk of a profile, in the size of this option."""
+def disk_of(name: str, option: str, size: str | None, memory_bytes: int) -> "Device":
+    """Return the disk of a profile, in the size of this option, for VMs with so much memory;
+    UserError if it takes more than half of that."""
     from understudy_devices.device import profile
     from understudy_devices.lab import devices
 
-    return devices.disk(profile.load(name), sizes.parse(option, size, SIZE_MIN, SIZE_MAX))
+    size_bytes = sizes.parse(option, size or DISK_SIZE, SIZE_MIN, SIZE_MAX)
+    disk = devices.disk(profile.load(name), size_bytes)
+    if size_bytes > memory_bytes // 2:
+        raise UserError(
+            f"{option}: {size or DISK_SIZE}: the disk's data may take half of the guest's memory, "
+            f"which has {memory_bytes // 2**20} MiB: take a smaller disk, or more --memory"
+        )
+    return disk
 
 
 def chosen(
-    profile: str | None, size: str, cards: Sequence[str], memory_bytes: int
+    profile: str | None, size: str | None, cards: Sequence[str], memory_bytes: int
 ) -> "list[Device]":
     """Return the devices that the options name, for VMs with so much memory."""
+    if size and not profile:
+        raise UserError("--disk-size goes with --disk")
     if not profile and not cards:
         return []
     from understudy_devices.lab import devices
 
     every = [devices.card(name) for name in dict.fromkeys(cards)]
     if profile:
-        every.append(disk_of(profile, "--disk-size", size))
-        if sizes.parse("--disk-size", size, SIZE_MIN, SIZE_MAX) >= memory_bytes:
-            raise UserError(
-                f"--disk-size: {size}: the disk is in the guest's memory, which has "
-                f"{memory_bytes // 2**20} MiB: take a smaller disk, or more --memory"
-            )
+        every.append(disk_of(profile, "--disk-size", size, memory_bytes))
     return every
 
 
@@ -77,7 +82,7 @@ def check(every: "Sequence[Device]", source: Source | None) -> None:
     """Build the modules; UserError if they do not fit the base, if that is there yet."""
     if not every:
         return
-    from understudy_devices.lab import devices, ext4
+    from understudy_devices.lab import debian, devices, ext4
     from understudy_devices.platforms.vm import packages
 
     ext4.check("--disk, --card")
@@ -90,6 +95,12 @@ def check(every: "Sequence[Device]", source: Source | None) -> None:
                 "name it by --kernel, or use understudy lab plug when a VM runs"
             )
         devices.check_kernel(source.kernel, ours)
+        if debian.loads_no_devices(source.disk):
+            click.echo(
+                f"note: {source.disk} was made before --base debian had the unit lab-devices, so "
+                "its VMs will have no devices: make the base anew",
+                err=True,
+            )
     for each in every:
         each.modules(ours)
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import click
 
 from understudy_devices.base.errors import UserError
-from understudy_devices.cli.lab_devices import disk_of
+from understudy_devices.cli.lab_devices import DISK_SIZE, disk_of
 from understudy_devices.cli.lab_options import FOLDER, NAME, TEAM
 from understudy_devices.lab import store
+from understudy_devices.lab.settings import MIB
 
 
 @click.command("plug", epilog="Example: understudy lab plug os822 team07 --disk cheetah-15k4")
@@ -16,9 +17,7 @@ from understudy_devices.lab import store
 @TEAM
 @click.option("--card", metavar="NAME|FILE.yaml", help="A virtual card, such as nvme.")
 @click.option("--disk", help="A disk with the timing of this profile, such as cheetah-15k4.")
-@click.option(
-    "--size", default="64MiB", help="Size of the disk; its data is in the guest's memory."
-)
+@click.option("--size", help=f"Size of the disk [{DISK_SIZE}]; its data is in the guest's memory.")
 @click.option(
     "--seconds",
     type=click.FloatRange(0, 86400),
@@ -31,7 +30,7 @@ def plug_command(
     team: str,
     card: str | None,
     disk: str | None,
-    size: str,
+    size: str | None,
     seconds: float,
     labs: Path,
 ) -> None:
@@ -44,8 +43,11 @@ def plug_command(
     chosen = store.read(labs, name).team(team)
     if not card and not disk:
         raise UserError("name a --card or a --disk")
+    if size and not disk:
+        raise UserError("--size goes with --disk")
     if disk:
-        plug.plug(chosen, disk_of(disk, "--size", size), seconds)
+        memory_bytes = chosen.lab.settings.memory_mib * MIB
+        plug.plug(chosen, disk_of(disk, "--size", size, memory_bytes), seconds)
         click.echo(f"{team}: has the disk {disk} as /dev/{devices.DISK.disk}", err=True)
     if card:
         plug.plug(chosen, devices.card(card), seconds)

@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from understudy_devices.base import scratch
-from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.errors import RunFailed, UserError
+from understudy_devices.base.plain import one_line
 from understudy_devices.cli.lab_options import FILE, FOLDER, JSON, NAME
 from understudy_devices.lab import store, submissions
 from understudy_devices.lab.store import Team
@@ -44,23 +45,30 @@ def submissions_command(
 ) -> None:
     """Print what teams have handed in, by `submit` in their VMs: when, how large, its checksum.
 
-    A team may hand in an assignment again: all that it has handed in is kept.  The folder of
-    --last ASSIGNMENT --copy FOLDER is what understudy course grade-all grades.
+    A team may hand in an assignment again: all that it has handed in is kept.  --last ASSIGNMENT
+    --copy FOLDER makes a new folder, which understudy course grade-all grades.
     """
     lab = store.read(labs, name)
+    if target:
+        _check(target, is_last=bool(assignment))
     teams = [lab.team(team)] if team else lab.teams()
     closed = [each.name for each in teams if not os.access(each.folder, os.R_OK | os.X_OK)]
     every, failures = [], []
+    assignments: set[str] = set()
     for each in teams:
         if each.name not in closed:
             try:
                 handed_in = [(each, one) for one in submissions.of(each)]
+                assignments.update(one.assignment for _, one in handed_in)
                 if assignment:
                     handed_in = [pair for pair in handed_in if pair[1].assignment == assignment]
                     handed_in = handed_in[-1:]
                 every += handed_in
             except RunFailed as error:
                 failures.append(str(error))
+    if assignment and not every and not failures and not closed:
+        there = ", ".join(sorted(assignments)) or "nothing"
+        raise UserError(f"--last {one_line(assignment)[:40]}: nobody has; handed in was {there}")
     if target:
         for each, one in every:
             try:
@@ -85,6 +93,20 @@ def submissions_command(
     if failures:
         lines = "\n".join(f"  {each}" for each in failures)
         raise RunFailed(f"{len(failures)} failures:\n{lines}")
+
+
+def _check(target: Path, *, is_last: bool) -> None:
+    """Raise UserError if a folder has archives that a grader would take for those of the copy."""
+    try:
+        names = [each.name for each in target.iterdir()] if target.exists() else []
+    except OSError as error:
+        raise UserError(f"--copy {target}: {error.strerror or error}") from None
+    if is_last and names:
+        raise UserError(
+            f"--copy {target}: not empty, and what is there would be graded, too: name a new folder"
+        )
+    if any(name.endswith(submissions.ARCHIVE) for name in names):
+        raise UserError(f"--copy {target}: has the copies of a --last: name another folder")
 
 
 def _copy(target: Path, team: Team, one: submissions.Submission, *, is_only: bool) -> None:

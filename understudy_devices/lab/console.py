@@ -12,8 +12,9 @@ import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from understudy_devices.base import regular_file
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import first_start, holder, owner, team_file
+from understudy_devices.lab import first_start, holder, owner
 from understudy_devices.lab.hardware import CONSOLE, LOG
 from understudy_devices.lab.monitor import connect
 from understudy_devices.lab.store import Team
@@ -37,7 +38,7 @@ def attach(team: Team, announce: Callable[[], None]) -> str:
     with owner.acting(team.folder), _only_one(team), _connected(team) as line:
         first_start.check(team)
         announce()
-        _write(sys.stdout.fileno(), team_file.last(team.folder / LOG, SCROLL_BACK_BYTES))
+        _write(sys.stdout.fileno(), regular_file.last(team.folder / LOG, SCROLL_BACK_BYTES))
         with _raw(sys.stdin.fileno()):
             return _copy(line, sys.stdin.fileno(), sys.stdout.fileno())
 
@@ -50,7 +51,7 @@ def log(team: Team, lines: int | None) -> str:
     """
     try:
         with owner.acting(team.folder):
-            text = team_file.last(team.folder / LOG, LOG_BYTES_MAX).decode(errors="replace")
+            text = regular_file.last(team.folder / LOG, LOG_BYTES_MAX).decode(errors="replace")
     except FileNotFoundError:
         starts = team.words("start")
         raise RunFailed(f"{team.name} has printed nothing; {starts} starts it") from None

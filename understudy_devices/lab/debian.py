@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from understudy_devices.base import regular_file
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.plain import one_line
 from understudy_devices.lab import ext4, from_raw, programs, submissions
@@ -46,6 +47,9 @@ PACKAGES = (
     "vim-tiny",
     "less",
 )
+SINCE_DEVICES = "pciutils"
+"""A package that came with the unit lab-devices."""
+LIST_BYTES_MAX = 2**20
 DISK_BYTES = 8 * 2**30
 EPOCH = 1_686_355_200
 """The day of Debian 12's release; a time stamp that all files may have."""
@@ -135,6 +139,17 @@ def build(folder: Path, say: Say) -> Source:
     raw.unlink()
     disk, kernel, initrd = (folder / name for name in (DISK, KERNEL, INITRD))
     return Source(disk, kernel, initrd, packages=packages, title=f"Debian {RELEASE}")
+
+
+def loads_no_devices(disk: Path) -> bool:
+    """Return whether the list of packages beside a base's image says that `build` made it before it
+    had the unit lab-devices; False if there is no list."""
+    try:
+        lines = regular_file.read(disk.parent / LIST, LIST_BYTES_MAX).decode().splitlines()
+    except (OSError, UnicodeDecodeError):
+        return False
+    names = {line.partition(" ")[0] for line in lines}
+    return "linux-image-amd64" in names and SINCE_DEVICES not in names
 
 
 def _epoch() -> int:

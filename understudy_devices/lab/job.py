@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from understudy_devices.base import regular_file
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.plain import one_line
 from understudy_devices.lab import (
@@ -32,7 +33,6 @@ from understudy_devices.lab import (
     start,
     stop,
     store,
-    team_file,
 )
 from understudy_devices.lab.hardware import Hardware
 from understudy_devices.lab.store import Team
@@ -217,7 +217,7 @@ def _say(words: str) -> None:
 
 def _write_log(team: Team) -> None:
     """Let this process write all that it prints into the team's log."""
-    with owner.acting(team.folder), team_file.to_append_to(team.folder / placed.LOG) as log:
+    with owner.acting(team.folder), regular_file.to_append_to(team.folder / placed.LOG) as log:
         for descriptor in (1, 2):
             os.dup2(log.fileno(), descriptor)
 

@@ -14,13 +14,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from understudy_devices.base import scratch
+from understudy_devices.base import regular_file, scratch
 from understudy_devices.base.cache import digest
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.plain import one_line
 from understudy_devices.base.stopping import Stopped, Stops
 from understudy_devices.engine.cluster import Request, refused
-from understudy_devices.lab import holder, owner, state_file, team_file
+from understudy_devices.lab import holder, owner, state_file
 from understudy_devices.lab.holder import Holder
 from understudy_devices.lab.store import Team
 
@@ -249,7 +249,7 @@ def _last_words(team: Team, request: Request, number: str) -> str:
     log, mark = team.folder / LOG, mark_of(number)
     try:
         with owner.acting(team.folder):
-            lines = team_file.last(log, LOG_BYTES_MAX).decode(errors="replace").splitlines()
+            lines = regular_file.last(log, LOG_BYTES_MAX).decode(errors="replace").splitlines()
         return one_line([line for line in lines if mark in line][-1])
     except (OSError, IndexError):
         return (

@@ -2,7 +2,8 @@
 """What two VMs that were resumed from one saved machine must not share, and the guest's clock.
 
 `forget` runs in the guest before its machine is saved for all: it removes machine-id, the keys of
-the SSH server and the seed of random numbers from the disk, and ends the SSH server.  So a VM that
+the SSH server and the seed of random numbers from the disk, and ends the SSH server.  It fails if a
+device that the guest should have at each boot (devices.py) is missing.  So a VM that
 crashes before it is renewed makes them at its next boot, as any new VM does.  `renew` runs in each
 VM that was resumed from this machine, before anybody reaches it.
 
@@ -25,9 +26,21 @@ GENERATION = "/sys/bus/acpi/drivers/vmgenid"
 RESEED = 0x5207
 """RNDRESEEDCRNG of linux/random.h: use what was written to /dev/urandom from now on."""
 
-FORGET = r"""set -e
+NO_DEVICES = "/run/understudy-no-devices"
+"""Where a guest writes which of the devices that it should have at each boot are missing."""
+
+FORGET = (
+    r"""set -e
 if command -v systemctl >/dev/null; then
 	systemctl is-system-running --wait >/dev/null || :
+fi
+"""
+    rf"""if [ -s {NO_DEVICES} ]; then
+	head -n 1 {NO_DEVICES} >&2
+	exit 1
+fi
+"""
+    r"""if command -v systemctl >/dev/null; then
 	for unit in ssh.socket ssh.service sshd.service; do
 		if systemctl -q is-active $unit 2>/dev/null; then
 			systemctl stop $unit
@@ -52,6 +65,7 @@ if mkdir /run/understudy-zeroes && mount -t tmpfs -o size=95% none /run/understu
 	rmdir /run/understudy-zeroes
 fi
 """
+)
 RENEW = (
     rf"""set -e
 echo "$2" >/dev/urandom

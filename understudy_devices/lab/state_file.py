@@ -9,9 +9,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from understudy_devices.base import scratch
+from understudy_devices.base import regular_file, scratch
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import team_file
 
 BYTES_MAX = 2**20
 
@@ -31,7 +30,7 @@ def write(path: Path, content: dict[str, Any], durable: bool = True) -> None:
 def required(path: Path, bytes_max: int = BYTES_MAX) -> dict[str, Any]:
     """Return the content; RunFailed if the file is missing, damaged or too large."""
     try:
-        content = json.loads(team_file.read(path, bytes_max))
+        content = json.loads(regular_file.read(path, bytes_max))
     except OSError as error:
         raise RunFailed(f"{path}: {error.strerror}: take it from a backup") from None
     except (ValueError, RecursionError):

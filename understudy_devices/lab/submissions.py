@@ -20,8 +20,9 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
+from understudy_devices.base import regular_file
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import owner, state_file, team_file
+from understudy_devices.lab import owner, state_file
 from understudy_devices.lab.receive import FOLDER
 from understudy_devices.lab.store import Team
 from understudy_devices.lab.students import TEAM as NAME
@@ -151,7 +152,7 @@ def archive(team: Team, submission: Submission) -> bytes:
     path = team.folder / FOLDER / submission.name
     with owner.acting(team.folder):
         try:
-            content = team_file.read(path, BYTES_MAX)
+            content = regular_file.read(path, BYTES_MAX)
         except OSError as error:
             raise RunFailed(f"{path}: {error.strerror or error}") from None
     if hashlib.sha256(content).hexdigest() != submission.sha256:

@@ -50,7 +50,9 @@ def card(kernel: Kernel, name: str | Path) -> Path:
     """
     spec = specification.load(name)
     source = specification.file_of(name).with_suffix(".c")
-    text = _read(source) if source.exists() else PLAIN_CARD.format(name=spec.name).encode()
+    text = specification.beside(name, source.name)
+    if text is None:
+        text = PLAIN_CARD.format(name=spec.name).encode()
     part = f"{CARD}{spec.name}"
     headers = {
         f"cards/{spec.name}_registers.h": header(spec).encode(),
@@ -59,8 +61,9 @@ def card(kernel: Kernel, name: str | Path) -> Path:
     globs = ("core/port.h", "core/cards/*.[ch]", "kernel/vgpu/*.[ch]", "kernel/vpcib/*.h", KBUILD)
     place = f"cards/{spec.name}.c"
     further = {
-        f"cards/{spec.name}/{file.name}": _read(file)
+        f"cards/{spec.name}/{file.name}": content
         for file in sorted(source.with_suffix("").glob("*.[ch]"))
+        if (content := specification.beside(name, f"{source.stem}/{file.name}")) is not None
     }
     exported = {f"base/{EXPORTED}": (base(kernel) / EXPORTED).read_bytes()}
     files = {**sources.matching(*globs), place: text, **further, **headers}

@@ -51,7 +51,7 @@ def command(line: str, name: str, triangles: int | None, typed: Typed) -> None:
     measure, not the absolute figures. table3.1 draws triangles directly, and through the virtual
     graphics card. `all` carries out every result, in less than ten minutes, and writes a page,
     pictures and checksums into a folder (docs/artifact.md); without --on, on every platform that a
-    result has but host. table5.1 measures this machine.
+    result has but host. table5.1 and clones measure this machine.
     """
     catalog.pick("result", name, dict.fromkeys(_names()))
     results = [reproduce.named(each) for each in _names() if each != ALL and name in (each, ALL)]

@@ -73,6 +73,7 @@ PRINTED = (
     Printed(JONES, "Figure 4.4", "distribution of response times, O_DIRECT"),
     Printed(JONES, "Table 4.2", "three schedulers, through the page cache"),
     Printed(JONES, "Figure 4.5", "distribution of response times, through the page cache"),
+    Printed(JONES, "section 5.1.1", "minutes of a build in six VMs, clones of one image and not"),
     Printed(
         JONES, "Table 5.1", "seconds of a computation, on the machine and in a VM, pinned and not"
     ),

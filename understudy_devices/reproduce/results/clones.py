@@ -26,9 +26,9 @@ program of generated sources, which Debian's tcc compiles and links folder by fo
 128 MiB; each VM builds all of it, all at once, and this is repeated. The images are dropped from
 this machine's page cache before each build. What the VMs then read from its storage is the
 difference between the two ways: VMs that share a base read it once, and find in the cache what
-another VM has read; images of their own are read by each VM. In 2010, QEMU wrote through that cache
-by default. Under TCG, translation slows the compiler and not the disk, so the disk matters less than under
-KVM.
+another VM has read; images of their own are read by each VM. In 2010, QEMU wrote through that
+cache by default. Under TCG, translation slows the compiler and not the disk, so the disk matters
+less than under KVM.
 """
 VMS, ROUNDS, FOLDERS = 6, 3, 6
 MEMORY_MIB = 96

@@ -209,7 +209,7 @@ void vpt_finished(struct vpt_disk *disk, struct vpt_request *vr, bool failed)
 }
 
 /* Returns when the timer must run next, or U64_MAX if it need not run. */
-static u64 next_event_ns(const struct vpt_disk *disk)
+static u64 next_event_ns(struct vpt_disk *disk)
 {
 	const struct vpt_request *first = list_first_entry_or_null(
 		&disk->throttle.held, struct vpt_request, held);

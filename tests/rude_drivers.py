@@ -30,6 +30,8 @@ class Rude:
 
 _ENABLE = "int ret = pcim_enable_device(pdev);"
 _MAPS = "\tcopier->registers = pcim_iomap_table(pdev)[COPIER_BAR_CONTROL];\n"
+_MASK = "dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64))"
+_SOURCE = "iowrite64(copier->source_address, registers + COPIER_SOURCE);"
 _HANDLED = "\tcomplete(&copier->finished);\n\treturn IRQ_HANDLED;"
 _COPY = "ret = copy_from_user(copier->source, from, bytes) ? -EFAULT : 0;"
 _LENGTH = "if (!bytes || bytes > BUFFER_BYTES)"
@@ -126,6 +128,9 @@ WRONG = {
                 _PIECE.format("u8 *freed = own; OPTIMIZER_HIDE_VAR(freed); kfree(freed);"),
             ),
         ),
+    ),
+    "low_half": Rude(
+        "DMA outside the driver's memory", ((_SOURCE, _SOURCE.replace("iowrite64", "iowrite32")),)
     ),
     "no_owner": Rude("used after unloading", (("\t.owner = THIS_MODULE,\n", ""),)),
     "not_synced": Rude("DMA not synced", _MAPPED_ONCE),
@@ -309,6 +314,16 @@ UNMAPS_TOO_EARLY = Rude(
 """It does not stop the card after the time-out."""
 
 RIGHT = {
+    "low_addresses": Rude(
+        None,
+        (
+            (_MASK, _MASK.replace("64", "32")),
+            (_SOURCE, _SOURCE.replace("iowrite64", "iowrite32")),
+        ),
+    ),
+    "maps_low_addresses": Rude(
+        None, ((_MASK, _MASK.replace("64", "32")), *_mapped("DMA_TO_DEVICE"))
+    ),
     "shares_its_line": Rude(None, (("1, 1, PCI_IRQ_ALL_TYPES", "1, 1, PCI_IRQ_LEGACY"),)),
     "polls_locked": _polls_where(
         "spin_lock(&held);\n\tkept = 0;", "spin_unlock(&held);\n\t(void)kept;"

@@ -52,7 +52,14 @@ COMPLAINT = re.compile(
 PAST_END = "copy past the end"
 TOO_LONG = re.compile(r"usercopy: Kernel memory \w+ attempt|__copy_overflow")
 """The kernel refuses to copy more than the memory has."""
+LINES = {
+    "interrupt requested too early": re.compile(r"\bline_is_requested\+0x"),
+    "interrupt freed too late": re.compile(r"\bline_is_freed\+0x"),
+}
+"""The callers when a shared line's handler is called right after request_irq and right before
+free_irq (kernel/vpcib/line.c)."""
 DEATHS = {
+    **LINES,
     "sleeping in atomic context": re.compile(r"a driver sleeps where it must not"),
     # An address of the modules' area, where no module is now.
     "used after unloading": re.compile(r"page fault for address: f{8}c\w{7}\b"),
@@ -372,6 +379,11 @@ def _module(driver: Path) -> str:
 
 
 def _complaints(log: str) -> list[Finding]:
+    for rule, caller in LINES.items():
+        if calls := caller.search(log):
+            lines = log[: calls.start()].splitlines()
+            complaints = [line for line in lines if COMPLAINT.search(line)]
+            return [Finding(rule, 0, next(iter(complaints), lines[-1]))]
     if misused := [*memory.misused(log)]:
         return misused[:1]
     lines = [

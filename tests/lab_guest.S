@@ -6,7 +6,8 @@
  * w: add one to N, write N to the disk, and print "wrote N"
  * p: print "memory M", where M counts the letters p since the boot, and is nowhere on the disk
  * d: write 64 KiB of the disk after another, until one fails ("d", "full")
- * Anything else is echoed.  It powers off when the power button is pressed.
+ * Anything else is echoed.  What is typed at its keyboard is printed on the screen and at the serial
+ * port.  It powers off when the power button is pressed.
  */
 	.code16
 	.globl _start
@@ -33,7 +34,16 @@ loop:
 	movw $0x604, %dx
 	movw $0x2000, %ax
 	outw %ax, %dx
-1:	movw $0x3fd, %dx
+1:	movb $1, %ah			/* is a key waiting? */
+	int $0x16
+	jz 2f
+	movb $0, %ah
+	int $0x16
+	call put
+	movb $0x0e, %ah
+	int $0x10
+	jmp loop
+2:	movw $0x3fd, %dx
 	inb %dx, %al
 	testb $1, %al
 	jz loop

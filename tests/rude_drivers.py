@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from understudy_devices.base.paths import cards_dir
 
 REFERENCE = cards_dir() / "drivers" / "copier_driver.c"
-EXERCISE = "cat /proc/uptime > /dev/copier0 && cat /dev/copier0 > /dev/null\n"
-"""A short exercise: the driver copies one text."""
+EXERCISE = """for _ in 1 2 3 4 5 6 7 8; do
+	cat /proc/uptime > /dev/copier0 && cat /dev/copier0 > /dev/null || exit 1
+done
+"""
+"""A short exercise: the driver copies some texts."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Rude:
 
 _ENABLE = "int ret = pcim_enable_device(pdev);"
 _MAPS = "\tcopier->registers = pcim_iomap_table(pdev)[COPIER_BAR_CONTROL];\n"
+_MASK = "dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64))"
+_SOURCE = "iowrite64(copier->source_address, registers + COPIER_SOURCE);"
 _HANDLED = "\tcomplete(&copier->finished);\n\treturn IRQ_HANDLED;"
 _COPY = "ret = copy_from_user(copier->source, from, bytes) ? -EFAULT : 0;"
 _LENGTH = "if (!bytes || bytes > BUFFER_BYTES)"
@@ -105,7 +110,29 @@ _PIECE = (
     "\t   if (!own) return -ENOMEM; {} kfree(own); }}"
 )
 
+_LINE = ("1, 1, PCI_IRQ_ALL_TYPES", "1, 1, PCI_IRQ_LEGACY")
+_STOPS = "\tfree_irq(pci_irq_vector(copier->pdev, 0), copier);\n"
+_UNMAPS = "\tpcim_iounmap_regions(copier->pdev, 1 << COPIER_BAR_CONTROL);\n"
+_PREPARES = "\treinit_completion(&copier->finished);\n\tcopier->status = 0;\n"
+_ENABLES = (
+    "\tiowrite32(COPIER_ENABLE_DONE_MASK | COPIER_ENABLE_FAILED_MASK,\n"
+    "\t\t  copier->registers + COPIER_ENABLE);\n"
+)
+_REQUESTED_FIRST = (
+    _LINE,
+    (_ENABLES, ""),
+    (
+        "\tret = copier_start(copier);\n\tif (!ret)\n\t\tret = start_interrupts(copier);\n",
+        "\tret = start_interrupts(copier);\n\tif (!ret)\n\t\tret = copier_start(copier);\n"
+        "\tif (!ret) {\n" + _ENABLES + "\t}\n",
+    ),
+)
+"""The interrupt is requested before the registers are mapped."""
+
 WRONG = {
+    "requests_early": Rude("interrupt requested too early", _REQUESTED_FIRST),
+    "unmaps_early": Rude("interrupt freed too late", (_LINE, (_STOPS, f"{_UNMAPS}{_STOPS}"))),
+    "prepares_late": Rude("exercise failed", ((_PREPARES, ""), (_START, _START + _PREPARES))),
     "writes_past": Rude(
         "write past the end", (_in_start(_PIECE.format("own[(bytes | 63) + 1] = 1;")),)
     ),
@@ -126,6 +153,9 @@ WRONG = {
                 _PIECE.format("u8 *freed = own; OPTIMIZER_HIDE_VAR(freed); kfree(freed);"),
             ),
         ),
+    ),
+    "low_half": Rude(
+        "DMA outside the driver's memory", ((_SOURCE, _SOURCE.replace("iowrite64", "iowrite32")),)
     ),
     "no_owner": Rude("used after unloading", (("\t.owner = THIS_MODULE,\n", ""),)),
     "not_synced": Rude("DMA not synced", _MAPPED_ONCE),
@@ -190,7 +220,7 @@ WRONG = {
     "says_handled": Rude(
         "IRQ_HANDLED for nothing",
         (
-            ("1, 1, PCI_IRQ_ALL_TYPES", "1, 1, PCI_IRQ_LEGACY"),
+            _LINE,
             ("\t\treturn IRQ_NONE;", "\t\treturn IRQ_HANDLED;"),
         ),
     ),
@@ -270,11 +300,7 @@ _POLLS = (
         "\tiowrite32(copier->status & 3, registers + COPIER_STATUS);\n"
         "\tif (copier->gone)\n\t\treturn -ENODEV;\n\treturn copier->status",
     ),
-    (
-        "\tiowrite32(COPIER_ENABLE_DONE_MASK | COPIER_ENABLE_FAILED_MASK,\n"
-        "\t\t  copier->registers + COPIER_ENABLE);\n",
-        "",
-    ),
+    (_ENABLES, ""),
 )
 
 
@@ -309,7 +335,28 @@ UNMAPS_TOO_EARLY = Rude(
 """It does not stop the card after the time-out."""
 
 RIGHT = {
-    "shares_its_line": Rude(None, (("1, 1, PCI_IRQ_ALL_TYPES", "1, 1, PCI_IRQ_LEGACY"),)),
+    "requests_early_and_looks": Rude(
+        None,
+        (
+            *_REQUESTED_FIRST,
+            (
+                "\tu32 status = ioread32(copier->registers",
+                "\tu32 status = !READ_ONCE(copier->registers) ? 0 : ioread32(copier->registers",
+            ),
+        ),
+    ),
+    "unmaps_after_its_handler": Rude(None, (_LINE, (_STOPS, f"{_STOPS}{_UNMAPS}"))),
+    "low_addresses": Rude(
+        None,
+        (
+            (_MASK, _MASK.replace("64", "32")),
+            (_SOURCE, _SOURCE.replace("iowrite64", "iowrite32")),
+        ),
+    ),
+    "maps_low_addresses": Rude(
+        None, ((_MASK, _MASK.replace("64", "32")), *_mapped("DMA_TO_DEVICE"))
+    ),
+    "shares_its_line": Rude(None, (_LINE,)),
     "polls_locked": _polls_where(
         "spin_lock(&held);\n\tkept = 0;", "spin_unlock(&held);\n\t(void)kept;"
     ),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command `understudy studio`, as a person starts and ends it."""
+"""Commands that serve a page, as a person starts and ends them."""
 
 import signal
 import subprocess
@@ -11,11 +11,18 @@ from pathlib import Path
 @contextmanager
 def studio_of(folder: Path) -> Iterator[str]:
     """Start the studio of a folder; yield the link that it prints, and end it with Ctrl-C."""
-    words = ["understudy", "studio", str(folder)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as studio:
-        assert studio.stdout
+    with served("studio", folder) as link:
+        yield link
+
+
+@contextmanager
+def served(*words: str | Path) -> Iterator[str]:
+    """Start a command that serves a page; yield the link that it prints, and end it with Ctrl-C."""
+    command = ["understudy", *map(str, words)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
         try:
-            yield studio.stdout.readline().strip()
+            yield server.stdout.readline().strip()
         finally:
-            studio.send_signal(signal.SIGINT)
-        assert studio.wait(60) == 130
+            server.send_signal(signal.SIGINT)
+        assert server.wait(60) == 130

@@ -10,7 +10,8 @@ export default defineConfig({
     target: "es2022",
     assetsInlineLimit: 0,
     rollupOptions: {
-      input: ["index.html", "studio.html", "cards.html", "live.html"], // all but the first need a server
+      // All but the first need a server.
+      input: ["index.html", "studio.html", "cards.html", "live.html", "display.html"],
     },
   },
   worker: { format: "es" },

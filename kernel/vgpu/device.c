@@ -107,6 +107,7 @@ static void store(struct vpcib_card *card, u32 bar, u32 offset, u64 value, u32 b
 	struct register_access access =
 		registers_access(registers->table, bar, offset, bytes);
 	struct register_part part;
+	bool idle = !atomic64_read(&device->due);
 
 	while (registers_next(&access, &part)) {
 		u64 word = part_to_register(&part, value);
@@ -119,6 +120,8 @@ static void store(struct vpcib_card *card, u32 bar, u32 offset, u64 value, u32 b
 		if (card_behaviour.stored)
 			card_behaviour.stored(device, part.index, word);
 	}
+	if (idle && card_behaviour.never_sleeps)
+		device->hurries = atomic64_read(&device->due) && vpcib_hurries(card);
 	update_interrupts(device);
 }
 
@@ -162,7 +165,7 @@ static void run(struct work_struct *work)
 	struct vgpu *device = container_of(work, struct vgpu, work);
 
 	if (!atomic64_read(&device->due))
-		return; /* spun() has done it */
+		return; /* accessed() has done it */
 	vpcib_dawdle(device->card);
 	while (atomic64_read(&device->due)) {
 		work_once(device);
@@ -171,16 +174,18 @@ static void run(struct work_struct *work)
 }
 
 /*
- * Works for the card's thread, which may have no processor since the driver polls.  The thread gets
- * some time first, as long as it dawdles.
+ * Works for the card's thread if the card hurries, or if the thread may have no processor since the
+ * driver polls.  In the second case the thread gets some time first, as long as it dawdles.
  */
-static void spun(struct vpcib_card *card)
+static void accessed(struct vpcib_card *card, bool spins)
 {
 	struct vgpu *device = vgpu_of(card);
 	u64 due = atomic64_read(&device->due);
+	bool now = READ_ONCE(device->hurries) ||
+		   (spins && ktime_get_ns() - due > PATIENCE_NS);
 
-	if (card_behaviour.never_sleeps && due && !atomic_read(&device->working) &&
-	    ktime_get_ns() - due > PATIENCE_NS && !vpcib_stalls(card))
+	if (card_behaviour.never_sleeps && due && now &&
+	    !atomic_read(&device->working) && !vpcib_stalls(card))
 		work_once(device);
 }
 
@@ -253,7 +258,7 @@ static struct vpcib_kind kind = {
 	.store = store,
 	.peek = peek,
 	.reset = reset,
-	.spun = spun,
+	.accessed = accessed,
 	.stop = stop,
 };
 

@@ -35,6 +35,7 @@ struct vgpu {
 	struct work_struct work;
 	atomic64_t
 		due; /* when vgpu_wake was called, in ns, if work() has not begun since; 0: it has */
+	bool hurries; /* work() is called within the access that has made it due */
 	atomic_t working; /* 1 while work() runs */
 	u64 *values;
 };
@@ -52,8 +53,9 @@ struct vgpu {
  *   changed.  Locked.  May be NULL.
  * @loading: called before a driver loads register @index.  Locked.  May be NULL.
  * @work: called in the card's own thread after vgpu_wake; may sleep.  May be NULL.
- * @never_sleeps: work() does not sleep.  So it may also be called while a driver accesses registers
- *   again and again where it can't be preempted, when the card's thread may have no processor.
+ * @never_sleeps: work() does not sleep.  So it may also be called within a driver's store, as by a
+ *   card that hurries, and while a driver accesses registers again and again where it can't be
+ *   preempted, when the card's thread may have no processor.
  *
  * "Locked" means that the function is called under the card's lock, in any context, with interrupts
  * off.

@@ -64,6 +64,7 @@ struct vpcib_card {
 	u32 asserted; /* vectors that have a reason */
 	u32 pending; /* vectors whose message was sent, but not yet handled */
 	bool shared; /* another card on its line interrupts (with "races") */
+	bool hurries; /* the next interrupt is delivered at once, though there are "races" */
 	bool line_masked; /* the interrupt controller has masked INTA */
 	unsigned int line_irq;
 	u32 unanswered; /* number of consecutive INTAs that did not remove the reasons */
@@ -146,6 +147,7 @@ void interrupt_remove(struct vpcib_card *card);
 void interrupt_update(struct vpcib_card *card);
 void interrupt_check(struct vpcib_card *card);
 void interrupt_touched(struct vpcib_card *card);
+void interrupt_share(struct vpcib_card *card);
 bool interrupt_races(void);
 bool interrupt_may_come(const struct vpcib_card *card);
 
@@ -199,6 +201,10 @@ void journal_note(const struct vpcib_card *card, struct vpcib_access access);
 /* misuse.c */
 __printf(3, 4) void misuse_note(u32 slot, struct vpcib_access access,
 				const char *format, ...);
+
+/* line.c */
+int line_init(void);
+void line_exit(void);
 
 /* leaks.c */
 int leaks_init(void);

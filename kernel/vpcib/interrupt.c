@@ -14,7 +14,7 @@
  * handler out of such a sequence are not affected; other drivers may fail.
  *
  * Also with "races", a handler that shares its line (IRQF_SHARED on INTA) is sometimes called though
- * its card has no reason, as if another card on the line interrupted.
+ * its card has no reason, as if another card on the line interrupted (line.c).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -36,6 +36,7 @@
 #define UNANSWERED_MOST 10000
 #define HOLD_ACCESSES_MOST 8
 #define SHARED_ACCESSES 50 /* another card interrupts after one in so many accesses */
+#define HURRIES_ONCE_IN 3 /* pieces of work, one of which the card does at once */
 #define HOLD_NS_MOST (200 * NSEC_PER_USEC)
 
 static unsigned int races;
@@ -357,7 +358,10 @@ static u32 draw(struct vpcib_card *card, u32 limit)
 
 static void hold(struct vpcib_card *card)
 {
-	if (!races || card->held)
+	bool at_once = card->hurries;
+
+	card->hurries = false;
+	if (!races || card->held || at_once)
 		return;
 	card->held = 1 + draw(card, HOLD_ACCESSES_MOST);
 	hrtimer_start(&card->hold_end, ns_to_ktime(1 + draw(card, HOLD_NS_MOST)),
@@ -388,6 +392,25 @@ static bool shares_line(const struct vpcib_card *card)
 }
 
 /*
+ * Calls the handlers of the card's line if they share it, as if another card interrupted, and waits
+ * until they have run.  Called in a process, with interrupts on, under rcu_read_lock.
+ */
+void interrupt_share(struct vpcib_card *card)
+{
+	unsigned long flags = vpcib_lock(card);
+	struct irq_work *work = NULL;
+
+	if (races && shares_line(card)) {
+		card->shared = true;
+		work = &per_cpu_ptr(card->deliveries, cpu_of(card->line_irq))->work;
+		send(card, card->line_irq);
+	}
+	vpcib_unlock(card, flags);
+	while (work && irq_work_is_busy(work))
+		cpu_relax();
+}
+
+/*
  * Called under the card's lock, after the driver has accessed a register outside an interrupt
  * handler.
  */
@@ -400,6 +423,13 @@ void interrupt_touched(struct vpcib_card *card)
 		send(card, card->line_irq);
 	}
 }
+
+bool vpcib_hurries(struct vpcib_card *card)
+{
+	card->hurries = races && !draw(card, HURRIES_ONCE_IN);
+	return card->hurries;
+}
+EXPORT_SYMBOL_GPL(vpcib_hurries);
 
 void vpcib_dawdle(struct vpcib_card *card)
 {

@@ -92,7 +92,8 @@ static const struct {
 	{ mapping_init, mapping_exit },	    { fallback_init, fallback_exit },
 	{ trap_init, trap_exit },	    { dma_init, dma_exit },
 	{ sleep_init, sleep_exit },	    { bounds_init, bounds_exit },
-	{ leaks_init, leaks_exit },	    { folder_init, folder_exit },
+	{ leaks_init, leaks_exit },	    { line_init, line_exit },
+	{ folder_init, folder_exit },
 };
 
 static void take_down(u32 count)

@@ -214,7 +214,7 @@ static bool is_our_kernel_fault(struct iprobe *probe, struct pt_regs *call)
 	return registers_of_fault(address, error);
 }
 
-static void tell_card(phys_addr_t where)
+static void tell_card(phys_addr_t where, bool spins)
 {
 	struct vpcib_card *card;
 	u32 bar, offset;
@@ -222,9 +222,9 @@ static void tell_card(phys_addr_t where)
 	rcu_read_lock();
 	card = card_at(where, &bar, &offset);
 	/* The kernel accesses the MSI-X table while it holds the interrupt's lock. */
-	if (card && card->kind->spun && !card->gone &&
+	if (card && card->kind->accessed && !card->gone &&
 	    !msix_holds(card, bar, offset, 1))
-		card->kind->spun(card);
+		card->kind->accessed(card, spins);
 	rcu_read_unlock();
 }
 
@@ -235,11 +235,10 @@ static void tell_card(phys_addr_t where)
  */
 static void give_way(const struct pt_regs *regs, phys_addr_t where)
 {
-	if (!(regs->flags & X86_EFLAGS_IF) || preempt_count()) {
-		tell_card(where);
-		return;
-	}
-	if (!need_resched())
+	bool spins = !(regs->flags & X86_EFLAGS_IF) || preempt_count();
+
+	tell_card(where, spins);
+	if (spins || !need_resched())
 		return;
 	local_irq_enable();
 	cond_resched();

@@ -57,8 +57,8 @@ struct vpcib_bar {
  *   as @load.
  * @reset: sets the registers to their power-on values.  Called in the same context as @load.  May
  *   be NULL.
- * @spun: called after an access by the kernel where it can't be preempted, without the card's lock.
- *   A driver may poll there.  May be NULL.
+ * @accessed: called after an access by the kernel, without the card's lock and with interrupts off.
+ *   @spins: the kernel can't be preempted there, and may poll.  May be NULL.
  * @stop: called after the card was removed from the bus; may sleep
  */
 struct vpcib_kind {
@@ -86,7 +86,7 @@ struct vpcib_kind {
 		      u32 bytes);
 	u32 (*peek)(struct vpcib_card *card, u32 bar, u32 offset, u64 *value);
 	void (*reset)(struct vpcib_card *card);
-	void (*spun)(struct vpcib_card *card);
+	void (*accessed)(struct vpcib_card *card, bool spins);
 	void (*stop)(struct vpcib_card *card);
 
 	/* private */
@@ -201,6 +201,13 @@ __printf(2, 3) void vpcib_mistake(struct vpcib_card *card, const char *format, .
  * length.  The length depends on the seed.
  */
 void vpcib_dawdle(struct vpcib_card *card);
+
+/*
+ * Returns whether the card does a piece of work at once, within the driver's access that begins it.
+ * With the parameter "races", this depends on the seed; its interrupt is then not delayed.  Called
+ * once for each piece, with the card locked.
+ */
+bool vpcib_hurries(struct vpcib_card *card);
 
 /*
  * Returns whether the card must not begin a piece of work now, by a fault that was asked for.

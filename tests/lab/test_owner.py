@@ -8,9 +8,10 @@ from tempfile import TemporaryDirectory
 
 import lab_images
 import pytest
+from display_client import Client, display_of
 from lab_class import Class, running_lab
 
-from understudy_devices.lab import holder, owner
+from understudy_devices.lab import holder, owner, viewers
 
 pytestmark = pytest.mark.thorough
 STRANGER = 54321
@@ -56,6 +57,21 @@ def test_root_works_in_a_folder_as_its_owner(lab: Class) -> None:
     assert owners(lab) == {(STRANGER, STRANGER)}
     assert os.getresuid() == (0, 0, 0)
     assert os.getresgid() == (0, 0, 0)
+
+
+def test_a_teacher_who_looks_is_seen(lab: Class, page_folder: Path) -> None:
+    lab.start()
+    with display_of(lab) as link:
+        teacher = Client(link)
+        assert teacher.next()
+        assert lab.do("display", "team01", "--viewers").startswith("root (not of the team) since ")
+        assert owners(lab) == {(STRANGER, STRANGER)}
+        teacher.close()
+        lab.until(lambda: viewers.now(lab.team()) == [])
+    lab.do("screenshot", "team01", "--out", str(lab.folder / "screen.png"))
+    lines = (lab.team().folder / viewers.LOG).read_text().splitlines()
+    assert [line.partition(" root ")[2] for line in lines] == ["joined", "left", "took a picture"]
+    assert owners(lab) == {(STRANGER, STRANGER)}
 
 
 def test_a_link_leads_root_to_no_other_file(lab: Class) -> None:

@@ -19,11 +19,24 @@ TOGETHER = ("keeps_region", "keeps_mapping", "says_none", "copies_locked", "copi
 """Mistakes that a driver can make at once, which the quick tests include."""
 
 
-def ran(folder: Path, rude: Rude, cpus: int = 1) -> run.Outcome:
-    """Run the driver with a short exercise."""
+HOLDING = f"""#!/bin/sh
+(
+	exec 3< /dev/copier0
+	until [ -e /tmp/said ]; do
+		sleep 0.1
+	done
+	sleep 1
+) &
+{EXERCISE}"""
+"""A process keeps the device open for a second after the first attempt to unload the driver, whose
+messages go to /tmp/said."""
+
+
+def ran(folder: Path, rude: Rude, cpus: int = 1, exercise_text: str = EXERCISE) -> run.Outcome:
+    """Run the driver with an exercise."""
     source, exercise = folder / "rude.c", folder / "exercise"
     source.write_text(rude.source())
-    exercise.write_text(EXERCISE)
+    exercise.write_text(exercise_text)
     return run.run(run.prepared("copier", source, exercise), run.Setting(cpus, 1))
 
 
@@ -50,6 +63,11 @@ def test_five_mistakes_at_once(tmp_path: Path) -> None:
 def test_a_mistake_is_named(name: str, tmp_path: Path) -> None:
     """Each wrong driver is the reference driver with one change."""
     assert WRONG[name].finding in rules(ran(tmp_path, WRONG[name]))
+
+
+def test_a_driver_in_use_is_unloaded_later(tmp_path: Path) -> None:
+    """A module that is still in use when it is to be unloaded is no mistake."""
+    assert ran(tmp_path, Rude(None, ()), exercise_text=HOLDING).findings == ()
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from understudy_devices.cli.cluster import with_job
 from understudy_devices.cli.lab_booted import boot_once
 from understudy_devices.cli.lab_changes import CHANGES
 from understudy_devices.cli.lab_devices import with_devices
+from understudy_devices.cli.lab_display import display_command, screenshot_command
 from understudy_devices.cli.lab_doctor import doctor_command
 from understudy_devices.cli.lab_drive import drive_command
 from understudy_devices.cli.lab_options import (
@@ -381,5 +382,6 @@ def _debian(options: Source, folder: Path) -> Source:
     return debian.build(folder, lambda line: click.echo(f"{line} ...", err=True))
 
 
-for each in (boot_once, doctor_command, drive_command, plug_command, submissions_command, *CHANGES):
+SINGLE = (boot_once, display_command, doctor_command, drive_command, plug_command)
+for each in (*SINGLE, screenshot_command, submissions_command, *CHANGES):
     command.add_command(each)

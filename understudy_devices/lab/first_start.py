@@ -74,11 +74,12 @@ def start(team: Team, hardware: Hardware, stays: bool) -> str | None:
         machine = booted.newest(base)
         if not machine:
             return ""
-        obstacle = machine.obstacle(hardware)
+        fitting = hardware.fitting(machine.hardware)
+        obstacle = machine.obstacle(fitting)
         if not obstacle:
             whole = team.lab.words("check")
             machine.check_quickly(whole, (base_image.DISK, booted.MEMORY))
-            _resume(team, hardware, machine, stays)
+            _resume(team, fitting, machine, stays)
             return None
     except (RunFailed, OSError) as error:
         obstacle = str(error)

@@ -6,7 +6,7 @@ bytes).  A VM waits at its start, until the command has recorded who started it 
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,9 +17,22 @@ from understudy_devices.lab.settings import Settings
 from understudy_devices.platforms.vm import qemu
 
 MONITOR, CONSOLE, LOG, QEMU_LOG = "monitor.sock", "console.sock", "console.log", "qemu.log"
-AGENT = "agent.sock"
+AGENT, DISPLAY = "agent.sock", "display.sock"
 AGENT_PORT = "org.qemu.guest_agent.0"
 """The name by which QEMU's guest agent looks for its port."""
+DISPLAY_DEVICES = (
+    *("-device", "VGA,addr=0x1e,vgamem_mb=8"),  # up to 1920x1080
+    *("-device", "virtio-tablet-pci,addr=0x1d"),  # the pointer is where the viewer's is
+)
+"""They have addresses of their own, so that all other devices are where they are without them."""
+DISPLAY_SOCKET = ("-vnc", f"unix:{DISPLAY},share=force-shared")
+"""Several viewers at a time; none can send another one away."""
+LACKS = {
+    "romfile": "apt-get install seabios has what the display needs",
+    "VNC support is disabled": "the lab needs a QEMU with VNC, such as that of Debian's "
+    "qemu-system-x86",
+}
+"""What QEMU says if it has no display, and what mends it."""
 DRIVE = "shared"
 """The serial number of the shared drive: /dev/disk/by-id/virtio-shared."""
 PROCESSOR = {"tcg": "max", "kvm": "host"}
@@ -37,13 +50,15 @@ class Hardware:
     """A VM's hardware; equal hardware can resume a saved machine.
 
     second: an image, in the team's folder, that the VM has as a read-only second disk.  drive: the
-    version of the shared drive; each version is other hardware.
+    version of the shared drive; each version is other hardware.  display: whether the VM has one;
+    those that earlier versions saved have none.
     """
 
     settings: Settings
     accelerator: Accelerator
     second: str = ""
     drive: Drive | None = None
+    display: bool = True
 
     def identity(self) -> dict[str, str]:
         """Return what a saved machine needs to be resumed: QEMU and the hardware."""
@@ -57,6 +72,11 @@ class Hardware:
             **({"processor": _processor()} if self.accelerator == "kvm" else {}),
             **({"drive": self.drive.identity} if self.drive else {}),
         }
+
+    def fitting(self, saved: object) -> "Hardware":
+        """Return this hardware without the display, if a machine with this identity has none."""
+        without = replace(self, display=False)
+        return without if saved == without.identity() else self
 
     def command_line(
         self, name: str, disk: str, base: Base, submissions: str, resumes: bool
@@ -77,6 +97,7 @@ class Hardware:
             *_network(submissions),
             *_kernel(base),
             *_devices(base),
+            *(DISPLAY_SOCKET if self.display else ()),
             *wait,
         )
         return [qemu.binary(), "-name", name, *words]
@@ -99,7 +120,13 @@ class Hardware:
             *["-mon", "chardev=monitor,mode=control"],
             # The last device, so that all others are where they are without it.
             *(["-device", f"virtio-blk-pci,drive={DRIVE},serial={DRIVE}"] if self.drive else []),
+            *(DISPLAY_DEVICES if self.display else ()),
         ]
+
+
+def remedy(words: str) -> str:
+    """Return what to do about QEMU's words if it lacks what a display needs; empty otherwise."""
+    return next((f": {remedy}" for lack, remedy in LACKS.items() if lack in words), "")
 
 
 def _processor() -> str:

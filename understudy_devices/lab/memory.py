@@ -83,10 +83,16 @@ def find(team: Team, hardware: Hardware) -> Memory | None:
     return Memory(path, difference(content.get("hardware"), hardware.identity()))
 
 
+def saved_with(team: Team) -> dict[str, str]:
+    """Return the identity of the QEMU and hardware that the suspended VM has; empty if nobody knows
+    it."""
+    hardware = state_file.optional(team.folder / FILE).get("hardware")
+    return hardware if isinstance(hardware, dict) else {}
+
+
 def drive(team: Team) -> str:
     """Return the identity of the shared drive that the suspended VM has; empty if it has none."""
-    hardware = state_file.optional(team.folder / FILE).get("hardware")
-    return str(hardware.get("drive", "")) if isinstance(hardware, dict) else ""
+    return str(saved_with(team).get("drive", ""))
 
 
 def drop(team: Team) -> None:

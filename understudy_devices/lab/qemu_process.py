@@ -19,7 +19,16 @@ from understudy_devices.base.errors import RunFailed
 from understudy_devices.base.plain import one_line
 from understudy_devices.lab import holder, pinning, submissions
 from understudy_devices.lab.base_image import Base
-from understudy_devices.lab.hardware import AGENT, CONSOLE, LOG, MONITOR, QEMU_LOG, Hardware
+from understudy_devices.lab.hardware import (
+    AGENT,
+    CONSOLE,
+    DISPLAY,
+    LOG,
+    MONITOR,
+    QEMU_LOG,
+    Hardware,
+    remedy,
+)
 from understudy_devices.lab.monitor import Monitor, NotRunning
 from understudy_devices.lab.store import DISK, Team
 
@@ -27,6 +36,8 @@ START_SECONDS = 60
 END_SECONDS = 10
 FINISH_SECONDS = 60
 POLL_SECONDS = 0.01
+FOR_OWNER = 0o077
+"""Nobody else may connect to the sockets, even if the folder were open to others."""
 LOG_BYTES_MAX, LOG_BYTES_KEPT = 16 * 2**20, 2**20
 
 
@@ -60,7 +71,7 @@ def launch(
     RunFailed, with QEMU's own words, if it does not start.
     """
     team = name.rpartition("/")[2]
-    for socket in (MONITOR, CONSOLE, AGENT):
+    for socket in (MONITOR, CONSOLE, AGENT, DISPLAY):
         (folder / socket).unlink(missing_ok=True)
     _shorten_log(folder)
     command = hardware.command_line(name, DISK, base, submissions.forward(), resumes)
@@ -79,6 +90,7 @@ def launch(
             stdout=log,
             stderr=log,
             start_new_session=True,
+            umask=FOR_OWNER,
             restore_signals=False,  # a file that may not grow is an error, not a signal
         )
     try:
@@ -168,4 +180,7 @@ def _shorten_log(folder: Path) -> None:
 
 def _last_words(folder: Path) -> str:
     text = (folder / QEMU_LOG).read_text(errors="replace").strip()
-    return one_line(text.splitlines()[-1]) if text else "it gave no reason"
+    if not text:
+        return "it gave no reason"
+    last = one_line(text.splitlines()[-1])
+    return f"{last}{remedy(last)}"

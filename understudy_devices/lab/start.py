@@ -76,6 +76,7 @@ def start(team: Team, hardware: Hardware, *, stays: bool = True) -> Started:
         changes.sweep(team)
         hardware = replace(hardware, second=changes.OLD if changes.has_old(team) else "")
         suspended = replace(hardware, drive=drive.find(lab, memory.drive(team)))
+        suspended = suspended.fitting(memory.saved_with(team))
         team.base().check_quickly(lab.words("check"))
         first_start.check_below(team, lab.words("check"))
         quota.check(team)

@@ -42,7 +42,9 @@ LOADING_SECONDS = 15
 REMOVED_AFTER_SECONDS = (0.1, 1.0)
 """The card is removed this long after the second exercise has begun, at least and at most."""
 THE_CARD = "/sys/bus/pci/devices/10000:00:00.0"
-MEMORY_MIB = 512
+MEMORY_MIB = 1280
+LOW_MIB = 1024
+"""The rest of the memory is above 4 GiB, so that addresses for DMA may have more than 32 bits."""
 COMPLAINT = re.compile(
     r"\bWARNING\b|\bBUG\b|Oops|Call Trace|INFO: |general protection|refcount_t|did not free|"
     r"is not answered|still maps"
@@ -50,11 +52,18 @@ COMPLAINT = re.compile(
 PAST_END = "copy past the end"
 TOO_LONG = re.compile(r"usercopy: Kernel memory \w+ attempt|__copy_overflow")
 """The kernel refuses to copy more than the memory has."""
+LINES = {
+    "interrupt requested too early": re.compile(r"\bline_is_requested\+0x"),
+    "interrupt freed too late": re.compile(r"\bline_is_freed\+0x"),
+}
+"""The callers when a shared line's handler is called right after request_irq and right before
+free_irq (kernel/vpcib/line.c)."""
 DEATHS = {
+    **LINES,
     "sleeping in atomic context": re.compile(r"a driver sleeps where it must not"),
-    # A page of the process is there, and yet the kernel may not access it (SMAP).
     # An address of the modules' area, where no module is now.
     "used after unloading": re.compile(r"page fault for address: f{8}c\w{7}\b"),
+    # A page of the process is there, and yet the kernel may not access it (SMAP).
     "a user's pointer used directly": re.compile(
         r"page fault for address: 0000[0-7]\w{11} .*#PF: error_code\(\w+\) - permissions violation",
         re.DOTALL,
@@ -186,10 +195,10 @@ load() {{
 	[ -e {THE_CARD}/driver ] || {{ echo 'its probe has not taken the card'; exit $1; }}
 }}
 unload() {{
-	tries=0
+	attempts=0
 	while ! within $1 {LOADING_SECONDS} rmmod {driver.stem} 2> /tmp/said; do
-		tries=$((tries + 1))
-		[ $tries -lt 50 ] || {{ cp /tmp/said /tmp/why; stuck || cat /tmp/why; exit $1; }}
+		attempts=$((attempts + 1))
+		[ $attempts -lt 50 ] || {{ cp /tmp/said /tmp/why; stuck || cat /tmp/why; exit $1; }}
 		sleep 0.1
 	done
 	{memory.CHECK}
@@ -288,6 +297,7 @@ def run(
         clock="virtual" if setting.cpus == 1 else "wall",
         cpus=setting.cpus,
         memory_mib=MEMORY_MIB,
+        low_mib=LOW_MIB,
         devices=qemu.GUARDED,
         kernel_arguments=memory.ARGUMENTS,
     )
@@ -369,6 +379,11 @@ def _module(driver: Path) -> str:
 
 
 def _complaints(log: str) -> list[Finding]:
+    for rule, caller in LINES.items():
+        if calls := caller.search(log):
+            lines = log[: calls.start()].splitlines()
+            complaints = [line for line in lines if COMPLAINT.search(line)]
+            return [Finding(rule, 0, next(iter(complaints), lines[-1]))]
     if misused := [*memory.misused(log)]:
         return misused[:1]
     lines = [

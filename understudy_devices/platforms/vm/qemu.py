@@ -60,6 +60,8 @@ class Machine:
     clock: Clock = "virtual"
     cpus: int = 1
     memory_mib: int = 512
+    low_mib: int | None = None
+    """How much of the memory is below 4 GiB; None: as much as fits there."""
     accelerator: Accelerator = "tcg"
     devices: tuple[str, ...] = ()
     kernel_arguments: str = ""
@@ -148,7 +150,8 @@ def wire_address(machine: Machine) -> int:
     memory.
     """
     memory = machine.memory_mib * MIB
-    high = memory - 3 * GIB if memory >= 3.5 * GIB else 0
+    low = machine.low_mib * MIB if machine.low_mib else 3 * GIB
+    high = memory - low if machine.low_mib or memory >= 3.5 * GIB else 0
     return 4 * GIB + -(-high // GIB) * GIB
 
 
@@ -159,12 +162,13 @@ def command_line(machine: Machine, kernel: Path, initramfs: Path, folder: Path) 
     written to it.
     """
     address, size = wire_address(machine), wire_bytes(machine)
+    low = f",max-ram-below-4g={machine.low_mib}M" if machine.low_mib else ""
     wire = f"memory-backend-file,id=wire,mem-path={folder / 'wire'},size={size},share=on"
     return [
         binary(),
         *["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"],
         *["-monitor", "stdio"],
-        *["-machine", "pc,nvdimm=on,hpet=off", "-cpu", "qemu64", "-smp", str(machine.cpus)],
+        *["-machine", f"pc,nvdimm=on,hpet=off{low}", "-cpu", "qemu64", "-smp", str(machine.cpus)],
         *["-m", f"{machine.memory_mib}M,slots=1,maxmem={2 * machine.memory_mib}M"],
         *_clock_arguments(machine),
         *["-rtc", "base=2010-10-14T00:00:00,clock=vm"],

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+import { mount } from "svelte";
+
+import "../style.css";
+import Display from "./Display.svelte";
+
+mount(Display, { target: document.getElementById("app")! });

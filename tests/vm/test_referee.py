@@ -219,6 +219,22 @@ def test_a_built_module(folder: Path) -> None:
             run.prepared(CARD, module)
 
 
+@pytest.mark.parametrize("name", [f"drivers/{CARD}_exercise", f"{CARD}_exercise.c"])
+def test_the_exercise_of_a_users_card(name: str, tmp_path: Path) -> None:
+    """It is found beside the card; without one, the report says what nobody has looked for."""
+    card = tmp_path / f"{CARD}.yaml"
+    card.write_bytes((cards_dir() / f"{CARD}.yaml").read_bytes())
+    without = run.prepared(str(card), REFERENCE)
+    assert without.exercise is None
+    assert any("when it is used" in text for text in without.unchecked)
+    exercise = tmp_path / name
+    exercise.parent.mkdir(exist_ok=True)
+    exercise.write_text("int main(void)\n{\n\treturn 0;\n}\n")
+    subject = run.prepared(str(card), REFERENCE)
+    assert subject.exercise
+    assert not any("when it is used" in text for text in subject.unchecked)
+
+
 @pytest.mark.parametrize(("name", "reason"), [("driver.h", "one C file"), ("none.c", "No such")])
 def test_what_is_no_driver(name: str, reason: str, folder: Path) -> None:
     with pytest.raises(UserError, match=reason):

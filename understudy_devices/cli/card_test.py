@@ -55,7 +55,8 @@ def _faults(context: click.Context, option: click.Parameter, text: str) -> tuple
     metavar="FILE",
     type=click.Path(path_type=Path),
     help="The program that uses the driver: a shell script, or a C program, which may include the "
-    "driver's headers.  Default: drivers/NAME_exercise beside the card.",
+    "driver's headers.  Default: NAME_exercise or NAME_exercise.c beside the card or in the "
+    "folder drivers there.",
 )
 @click.option(
     "--cpus",

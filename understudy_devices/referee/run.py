@@ -399,14 +399,13 @@ def _last(console: str) -> str:
 
 
 def prepared(name: str, source: Path, exercise: Path | None = None) -> Subject:
-    """Build a driver for a card; without `exercise`, use the exercise in the card's folder.
+    """Build a driver for a card; without `exercise`, use the card's own if it has one.
 
     UserError with the compiler's messages if something does not compile.
     """
     card = specification.load(name)
     kernel = packages.fetch_kernel()
-    own = specification.file_of(name).parent / "drivers" / f"{card.name}_exercise"
-    program = exercise or (own if own.exists() else None)
+    program = exercise or _own_exercise(specification.file_of(name).parent, card)
     driver = card_modules.driver(kernel, source, card)
     raw = card_modules.raw_pointers(kernel, source, card)
     return Subject(
@@ -415,12 +414,23 @@ def prepared(name: str, source: Path, exercise: Path | None = None) -> Subject:
         driver,
         program and card_programs.exercise(program, source, card),
         tuple(Finding("raw pointer", 0, text) for text in raw or ()),
-        tuple(_unchecked(kernel, source, raw is not None)),
+        tuple(_unchecked(kernel, source, raw is not None, program is not None)),
     )
 
 
-def _unchecked(kernel: packages.Kernel, source: Path, has_pointers: bool) -> Iterator[str]:
+def _own_exercise(folder: Path, card: Card) -> Path | None:
+    """Return the exercise of a card whose specification is in a folder; None if it has none."""
+    names = (f"{card.name}_exercise", f"{card.name}_exercise.c")
+    places = (path / name for path in (folder / "drivers", folder) for name in names)
+    return next((place for place in places if place.exists()), None)
+
+
+def _unchecked(
+    kernel: packages.Kernel, source: Path, has_pointers: bool, has_exercise: bool
+) -> Iterator[str]:
     """Yield what nobody looks for, and what it takes."""
+    if not has_exercise:
+        yield "what the driver does when it is used (an exercise)"
     if not has_pointers:
         why = "sparse has not ended" if shutil.which("sparse") else "apt-get install sparse"
         why = "the driver's source" if source.suffix == ".ko" else why

@@ -59,6 +59,12 @@ def test_root_works_in_a_folder_as_its_owner(lab: Class) -> None:
     assert os.getresgid() == (0, 0, 0)
 
 
+def visits(lab: Class) -> list[str]:
+    """Return what root has done, as the team's log says."""
+    lines = (lab.team().folder / viewers.LOG).read_text().splitlines()
+    return [line.partition(" root ")[2] for line in lines]
+
+
 def test_a_teacher_who_looks_is_seen(lab: Class, page_folder: Path) -> None:
     lab.start()
     with display_of(lab) as link:
@@ -69,8 +75,15 @@ def test_a_teacher_who_looks_is_seen(lab: Class, page_folder: Path) -> None:
         teacher.close()
         lab.until(lambda: viewers.now(lab.team()) == [])
     lab.do("screenshot", "team01", "--out", str(lab.folder / "screen.png"))
-    lines = (lab.team().folder / viewers.LOG).read_text().splitlines()
-    assert [line.partition(" root ")[2] for line in lines] == ["joined", "left", "took a picture"]
+    assert visits(lab) == [
+        "lab start",
+        "joined",
+        "left",
+        "took a picture",
+    ]
+    lab.do("log", "team01")
+    lab.do("stop", "team01", "--now")
+    assert visits(lab)[-2:] == ["lab log", "lab stop"]
     assert owners(lab) == {(STRANGER, STRANGER)}
 
 

@@ -30,6 +30,7 @@ from understudy_devices.cli.lab_options import (
     TEAM,
     megabytes,
     quota_bytes,
+    team_of,
     with_kernel,
 )
 from understudy_devices.cli.lab_plug import plug_command
@@ -144,7 +145,7 @@ def start(name: str, team: str, labs: Path, cluster: Request | None) -> None:
     from understudy_devices.platforms.vm import accelerator
 
     lab = store.read(labs, name)
-    chosen = lab.team(team)
+    chosen = team_of(lab, team)
     if cluster:
         from understudy_devices.lab import placed
 
@@ -177,7 +178,7 @@ def stop(name: str, team: str, suspend: bool, now: bool, seconds: float, labs: P
 
     if suspend and now:
         raise UserError("--suspend and --now: choose one")
-    chosen = store.read(labs, name).team(team)
+    chosen = team_of(store.read(labs, name), team)
     if suspend:
         size = stop.suspend(chosen)
         click.echo(f"{team}: suspended, {megabytes(size)}", err=True)
@@ -231,7 +232,7 @@ def console(name: str, team: str, labs: Path) -> None:
     """Open a VM's serial console: what it printed lately, then live.  Ctrl-] leaves it."""
     from understudy_devices.lab import console
 
-    chosen = store.read(labs, name).team(team)
+    chosen = team_of(store.read(labs, name), team)
     words = f"{team}: {console.LEAVE_NAME} leaves the console"
     reason = console.attach(chosen, lambda: click.echo(words, err=True))
     click.echo(f"\n{team}: {reason}", err=True)
@@ -253,7 +254,7 @@ def log(name: str, team: str | None, lines: int | None, oopses: bool, labs: Path
     elif team is None:
         raise UserError("name a team; only --oopses prints those of all teams")
     else:
-        click.echo(plain(console.log(lab.team(team), lines)))
+        click.echo(plain(console.log(team_of(lab, team), lines)))
 
 
 def _print_oopses(lab: store.Lab, team: str | None) -> None:
@@ -262,7 +263,7 @@ def _print_oopses(lab: store.Lab, team: str | None) -> None:
     from understudy_devices.lab import oopses as reports
 
     if team:
-        for each in reports.of(console.log(lab.team(team), None)):
+        for each in reports.of(console.log(team_of(lab, team), None)):
             click.echo(plain("\n".join([*each.lines, ""])))
         return
     for every in lab.teams():
@@ -347,7 +348,7 @@ def quota_command(name: str, size: str, team: str | None, labs: Path) -> None:
     if team is None:
         notes = quota.set_for_lab(lab, most)
     else:
-        notes = quota.set_for_team(lab.team(team), most)
+        notes = quota.set_for_team(team_of(lab, team), most)
     for note in notes:
         click.echo(f"note: {note}", err=True)
     click.echo(f"{team or 'all teams'}: {megabytes(most)}", err=True)

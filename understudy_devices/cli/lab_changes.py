@@ -9,7 +9,15 @@ from understudy_devices.base import scratch
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.cli import lab_devices as devices
 from understudy_devices.cli.lab_devices import with_devices
-from understudy_devices.cli.lab_options import FILE, FOLDER, NAME, TEAM, megabytes, with_kernel
+from understudy_devices.cli.lab_options import (
+    FILE,
+    FOLDER,
+    NAME,
+    TEAM,
+    megabytes,
+    team_of,
+    with_kernel,
+)
 from understudy_devices.lab import changes, store
 from understudy_devices.lab.base_image import Source
 from understudy_devices.lab.settings import MIB
@@ -23,7 +31,7 @@ from understudy_devices.lab.settings import MIB
 @FOLDER
 def snapshot(name: str, team: str, label: str | None, drop: bool, labs: Path) -> None:
     """Keep the state of a team's disk under a name; without a name, list the snapshots."""
-    chosen = store.read(labs, name).team(team)
+    chosen = team_of(store.read(labs, name), team)
     if label is None:
         if drop:
             raise UserError("--drop: name the snapshot")
@@ -47,7 +55,7 @@ def undo(name: str, team: str, label: str | None, labs: Path) -> None:
 
     What was written since then is lost.
     """
-    back = changes.undo(store.read(labs, name).team(team), label)
+    back = changes.undo(team_of(store.read(labs, name), team), label)
     click.echo(f"{team}: as at the snapshot {back}", err=True)
 
 
@@ -57,7 +65,7 @@ def undo(name: str, team: str, label: str | None, labs: Path) -> None:
 @FOLDER
 def reset(name: str, team: str, labs: Path) -> None:
     """Give a team a new clone of its base.  Snapshots stay; all else that it wrote is lost."""
-    changes.reset(store.read(labs, name).team(team))
+    changes.reset(team_of(store.read(labs, name), team))
     click.echo(f"{team}: as on the first day", err=True)
 
 
@@ -120,7 +128,7 @@ def rebase(
 @FOLDER
 def drop(name: str, team: str, labs: Path) -> None:
     """Remove a team's clone of the former base, after a rebase."""
-    changes.drop_old(store.read(labs, name).team(team))
+    changes.drop_old(team_of(store.read(labs, name), team))
     click.echo(f"{team}: the clone of the former base is removed", err=True)
 
 
@@ -134,7 +142,7 @@ def flatten_command(name: str, team: str, labs: Path) -> None:
     from understudy_devices.lab.hardware import Hardware
 
     lab = store.read(labs, name)
-    grown = flatten.flatten(lab.team(team), Hardware(lab.settings, "tcg"))
+    grown = flatten.flatten(team_of(lab, team), Hardware(lab.settings, "tcg"))
     click.echo(
         f"{team}: its clone needs no snapshot, and has grown by {megabytes(grown)}", err=True
     )

@@ -59,7 +59,7 @@ def display_command(name: str, team: str, port: int, lists: bool, labs: Path) ->
 @click.option("--out", type=FILE, metavar="FILE.png", help="The picture [default: TEAM.png].")
 @FOLDER
 def screenshot_command(name: str, team: str, out: Path | None, labs: Path) -> None:
-    """Write what a VM's screen shows into a PNG file.  The team's viewers.log says who did."""
+    """Write what a VM's screen shows into a PNG file.  The team's visits.log says who did."""
     from understudy_devices.lab import screen
 
     chosen = store.read(labs, name).team(team)

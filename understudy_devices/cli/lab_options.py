@@ -8,8 +8,12 @@ from typing import Any
 import click
 
 from understudy_devices.base import sizes
+from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.plain import plain
 from understudy_devices.cli.names import Names
+from understudy_devices.lab import owner, viewers
 from understudy_devices.lab.settings import MIB
+from understudy_devices.lab.store import Lab, Team
 
 QUOTA_MIN, QUOTA_MAX = MIB, 4 * 2**40
 FILE = click.Path(path_type=Path)
@@ -49,6 +53,22 @@ def with_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(OF_KERNELS):
         function = option(function)
     return function
+
+
+def team_of(lab: Lab, name: str) -> Team:
+    """Return the team that a command is about; UserError if there is none.
+
+    If the user is not of the team, its log has a line for the command.
+    """
+    team = lab.team(name)
+    if viewers.is_of_team(team):
+        return team
+    with owner.acting(team.folder):
+        try:
+            viewers.note(team, click.get_current_context().command_path.partition(" ")[2])
+        except RunFailed as error:
+            click.echo(plain(f"note: {error}"), err=True)
+    return team
 
 
 def quota_bytes(text: str) -> int:

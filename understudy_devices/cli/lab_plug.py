@@ -7,7 +7,7 @@ import click
 
 from understudy_devices.base.errors import UserError
 from understudy_devices.cli.lab_devices import DISK_SIZE, disk_of
-from understudy_devices.cli.lab_options import FOLDER, NAME, TEAM
+from understudy_devices.cli.lab_options import FOLDER, NAME, TEAM, team_of
 from understudy_devices.lab import store
 from understudy_devices.lab.settings import MIB
 
@@ -40,7 +40,7 @@ def plug_command(
     """
     from understudy_devices.lab import devices, plug
 
-    chosen = store.read(labs, name).team(team)
+    chosen = team_of(store.read(labs, name), team)
     if not card and not disk:
         raise UserError("name a --card or a --disk")
     if size and not disk:

@@ -3,8 +3,9 @@
 
 Each viewer is a file in the team's folder, `viewer-RANDOM.json`, which counts as long as it is
 locked.  The kernel drops the lock when the process ends, however it ends; the next look at the list
-removes the file.  `viewers.log` has a line for each who comes, goes or takes a picture, so that a
-teacher who joins is seen also afterwards.  Nobody looks who cannot be listed and logged.
+removes the file.  `visits.log` has a line for each who comes, goes or takes a picture, and for each
+command for this team by somebody who is not of it, so that what a teacher does is seen also
+afterwards.  Nobody looks at the screen who cannot be listed and logged.
 """
 
 import fcntl
@@ -24,7 +25,7 @@ from understudy_devices.base.plain import one_line
 from understudy_devices.lab import holder, owner
 from understudy_devices.lab.store import Team
 
-LOG = "viewers.log"
+LOG = "visits.log"
 PREFIX, SUFFIX = "viewer-", ".json"
 LISTED_MAX = 100
 BYTES_MAX = 4096
@@ -72,6 +73,11 @@ def now(team: Team) -> list[Viewer]:
         return sorted(filter(None, map(_living, paths)), key=lambda each: each.since)
 
 
+def is_of_team(team: Team) -> bool:
+    """Return whether this user is the team's, and no teacher, also while root acts as the team."""
+    return os.getresuid()[2] == team.folder.stat().st_uid
+
+
 def note(team: Team, what: str) -> None:
     """Write into the team's log what this user does now; RunFailed if that fails."""
     line = f"{time.strftime('%Y-%m-%d %H:%M:%S %z')} {holder.me()} {what}\n"
@@ -87,7 +93,7 @@ def _entered(team: Team) -> tuple[Path, int]:
 
     A look at the list may remove the file before it is locked: then try again.
     """
-    viewer = Viewer(holder.me(), time.time(), os.getresuid()[2] == team.folder.stat().st_uid)
+    viewer = Viewer(holder.me(), time.time(), is_of_team(team))
     while True:
         path = team.folder / f"{PREFIX}{secrets.token_hex(6)}{SUFFIX}"
         try:
@@ -134,6 +140,6 @@ def _read(content: bytes) -> Viewer | None:
 
 def _not_noted(team: Team, error: OSError) -> RunFailed:
     return RunFailed(
-        f"{team.folder}: nobody looks at a screen unseen, and this cannot be written there: "
+        f"{team.folder}: who looks at a team's VM is written there, and that fails: "
         f"{error.strerror}"
     )

@@ -21,7 +21,7 @@ COMPILED := .venv/compiled
 # The pictures of reports, which commands work without.
 VIEWS := web/public/views.json
 
-.PHONY: help setup demo check check-core check-python test lint test-core test-python test-slow \
+.PHONY: help setup demo check check-core check-python test lint test-core test-python test-slow test-ci \
 	test-debug-kernel bench wheel image mutants nightly studio docs artifact clean
 
 setup: $(COMPILED) $(VIEWS) ## install what is missing
@@ -83,7 +83,11 @@ test-python: setup ## the Python tests, with VMs
 	$(PYTEST) -m "not slow and not base"
 
 test-slow: setup ## the tests that `make test` leaves out (docs/decisions/0052-slow-tests.md)
-	$(PYTEST) -m slow
+	$(PYTEST) -m "slow and not nightly"
+
+test-ci: setup ## what CI runs: `make test test-slow` at once, which leaves no processor idle between
+	$(MAKE) --jobs 2 --output-sync=line lint test-core
+	$(PYTEST) -m "not nightly and not base"
 
 test-base: setup ## the lab's `--base debian`, made and worked in; a quarter of an hour, not in CI
 	python -m pytest -m base
@@ -129,7 +133,8 @@ studio: setup ## the page that simulates disks, for any web server, in build/stu
 docs: setup ## the site, with search, in build/site
 	python -m manual site
 
-nightly: test-slow ## the slow tests, and mutants that change from day to day
+nightly: test-ci ## all tests, those that CI leaves out, and mutants that change from day to day
+	$(PYTEST) -m nightly
 	python -m tests.mutants --seed $$(date +%Y%j) $(MUTANTS)
 
 clean: ## remove what was built and installed here

@@ -118,9 +118,9 @@ class Hardware:
             *["-device", f"virtserialport,chardev={AGENT},name={AGENT_PORT}"],
             *["-chardev", _socket("monitor", MONITOR)],
             *["-mon", "chardev=monitor,mode=control"],
+            *(DISPLAY_DEVICES if self.display else ()),
             # The last device, so that all others are where they are without it.
             *(["-device", f"virtio-blk-pci,drive={DRIVE},serial={DRIVE}"] if self.drive else []),
-            *(DISPLAY_DEVICES if self.display else ()),
         ]
 
 

@@ -120,7 +120,7 @@ def test_a_first_start_that_was_killed_begins_anew(tmp_path: Path) -> None:
         lab.do("boot-once")
         marker = lab.team().folder / first_start.FILE
         command = lab.begin()
-        lab.until(marker.exists)
+        lab.until(lambda: marker.exists() and bool(lab.qemus()))
         command.send_signal(signal.SIGKILL)
         command.communicate()
         if marker.exists():

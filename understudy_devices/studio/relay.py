@@ -34,12 +34,12 @@ async def relay(browser: WebSocket, line: socket.socket) -> None:
     ]
     try:
         done, _ = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        end = next(iter(done)).result()
     finally:
         for way in ways:
             way.cancel()
-        await asyncio.gather(*ways, return_exceptions=True)
         writer.close()
+    await asyncio.wait(ways)  # gather would hide from AnyIO that the server cancels this
+    end = next(iter(done)).result()
     if end:
         with suppress(WebSocketDisconnect, RuntimeError):  # the browser has left meanwhile
             await browser.close(end.code, end.reason)

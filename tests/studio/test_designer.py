@@ -41,11 +41,13 @@ def test_a_card_is_drawn_with_the_mouse(designer: Page, tmp_path: Path) -> None:
     fill(bar, name="CONTROL", description="All registers.")
     page.get_by_role("button", name="Add a register").click()
     page.get_by_role("button", name="Add a register").click()
-    # Until then messages about mistakes move what is below them.
+    # Until then, and on a busy host for a moment longer, messages move what is below them.
     expect(page.get_by_role("status")).to_have_text("no mistakes, not saved", timeout=LONG)
     bits = page.get_by_role("group", name="bits of REGISTER2")
-    box = bits.bounding_box()
-    assert box
+    box = None
+    while box is None or box != bits.bounding_box():
+        box = bits.bounding_box()
+        page.wait_for_timeout(500)
     y, step = box["y"] + box["height"] - 10, box["width"] / 32
     page.mouse.move(box["x"] + step * 24.5, y)
     page.mouse.down()

@@ -36,7 +36,7 @@ def test_shared_and_alone() -> None:
 
 
 def test_what_does_not_compile(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The compiler's own words are the error, and no VM is left."""
+    """The compiler's own words are the error."""
     monkeypatch.setattr(build_guest, "_source", lambda number: f"int wrong{number} = ;\n")
     with pytest.raises(RunFailed, match=r"build failed: .*f0\.c:2: error"):
         reproduce.named("clones").run(Asked("host", parameters=FEW | {"vms": 1}))

@@ -33,6 +33,7 @@ class Rude:
 
 _ENABLE = "int ret = pcim_enable_device(pdev);"
 _MAPS = "\tcopier->registers = pcim_iomap_table(pdev)[COPIER_BAR_CONTROL];\n"
+_MASTER = "\tpci_set_master(pdev);\n"
 _MASK = "dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64))"
 _SOURCE = "iowrite64(copier->source_address, registers + COPIER_SOURCE);"
 _HANDLED = "\tcomplete(&copier->finished);\n\treturn IRQ_HANDLED;"
@@ -182,7 +183,7 @@ WRONG = {
             ),
         ),
     ),
-    "no_master": Rude("no bus mastering", (("\tpci_set_master(pdev);\n", ""),)),
+    "no_master": Rude("no bus mastering", ((_MASTER, ""),)),
     "no_enable": Rude("memory decoding off", ((_ENABLE, "int ret = 0;"),)),
     "second_probe": Rude(
         "probe failed",
@@ -206,6 +207,49 @@ WRONG = {
                 'request_mem_region(pci_resource_start(pdev, 0), 64, "own"),\n'
                 "\t\tret = pcim_iomap(pdev, 0, 0) ? 0 : -ENOMEM;",
             ),
+        ),
+    ),
+    "keeps_enabled": Rude(
+        "card left enabled", ((_MASTER, "\tpcim_pin_device(pdev);\n" + _MASTER),)
+    ),
+    "keeps_its_line": Rude(
+        "interrupt line not shared",
+        (
+            _LINE,
+            (
+                "request_irq(pci_irq_vector(pdev, 0), handle, IRQF_SHARED",
+                "request_irq(pci_irq_vector(pdev, 0), handle, 0",
+            ),
+        ),
+    ),
+    "keeps_memory": Rude(
+        "memory leaked", ((_OPERATE, '\tkstrdup("kept", GFP_KERNEL);\n' + _OPERATE),)
+    ),
+    "keeps_pages": Rude(
+        "memory leaked",
+        (
+            _in_start("vmalloc(bytes + 1);"),
+            ("#include <linux/slab.h>\n", "#include <linux/slab.h>\n#include <linux/vmalloc.h>\n"),
+        ),
+    ),
+    "keeps_number": Rude(
+        "left in the kernel",
+        (
+            ("#include <linux/slab.h>\n", "#include <linux/slab.h>\n#include <linux/fs.h>\n"),
+            (
+                _MASTER,
+                '\t{ dev_t number; alloc_chrdev_region(&number, 0, 1, "kept"); }\n' + _MASTER,
+            ),
+        ),
+    ),
+    "keeps_class": Rude(
+        "left in the kernel",
+        (
+            (
+                "#include <linux/slab.h>\n",
+                "#include <linux/slab.h>\n#include <linux/device/class.h>\n",
+            ),
+            (_MASTER, '\tclass_create(THIS_MODULE, "kept");\n' + _MASTER),
         ),
     ),
     "keeps_mapping": Rude(

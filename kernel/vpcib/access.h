@@ -48,6 +48,8 @@ enum vpcib_misuse {
 	VPCIB_MAPS_PAST_END, /* it maps more for a process than its card has */
 	VPCIB_BREAKS_RULE, /* its card has called vpcib_mistake */
 	VPCIB_RELEASES_OTHER, /* it unmaps or frees DMA memory that it has not given so */
+	VPCIB_KEEPS_ENABLED, /* its module is unloaded, but the card is still enabled */
+	VPCIB_SHARES_NOT, /* its handler of INTA does not share the line */
 	VPCIB_MISUSES, /* how many there are */
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Reports what a driver has not released when its module is unloaded: regions and mappings of BARs,
- * interrupt handlers and vectors.
+ * interrupt handlers and vectors, and the card, which it has enabled.
  *
  * Until then a driver may keep them, since an open file of a removed card may still use them.
  */
@@ -26,11 +26,21 @@ static void check_regions(struct vpcib_card *card)
 	}
 }
 
+static void check_enabled(struct vpcib_card *card)
+{
+	if (pci_is_enabled(card->pdev))
+		misuse_note(card->slot,
+			    (struct vpcib_access){ .value = VPCIB_KEEPS_ENABLED,
+						   .context = VPCIB_KERNEL },
+			    "nobody has called pci_disable_device");
+}
+
 static void check(struct vpcib_card *card)
 {
 	if (!card->pdev || card->pdev->dev.driver)
 		return;
 	check_regions(card);
+	check_enabled(card);
 	interrupt_check(card);
 }
 

@@ -3,7 +3,8 @@
  * The line of INTA when a driver requests and frees it.  With the parameter "races", a handler that
  * shares its line (IRQF_SHARED) is called right after request_irq and right before free_irq, as if
  * another card on the line interrupted; the kernel's CONFIG_DEBUG_SHIRQ does the like.  So a driver
- * whose handler uses what is not ready yet, or no longer there, is noticed.
+ * whose handler uses what is not ready yet, or no longer there, is noticed.  A handler that does not
+ * share the line is reported, since other cards on the line could then not be used.
  *
  * The referee knows these moments by the functions line_is_requested and line_is_freed in the
  * kernel's list of callers.
@@ -30,6 +31,20 @@ static struct vpcib_card *card_on_line(unsigned int irq)
 			return card;
 	}
 	return NULL;
+}
+
+static void check_shared(unsigned int irq, unsigned long flags)
+{
+	struct vpcib_card *card;
+
+	rcu_read_lock();
+	card = flags & IRQF_SHARED ? NULL : card_on_line(irq);
+	if (card)
+		misuse_note(card->slot,
+			    (struct vpcib_access){ .value = VPCIB_SHARES_NOT,
+						   .context = VPCIB_KERNEL },
+			    "INTA is requested without IRQF_SHARED");
+	rcu_read_unlock();
 }
 
 static void share(unsigned int irq)
@@ -65,6 +80,7 @@ static int our_request(unsigned int irq, irq_handler_t handler, irq_handler_t th
 	typeof(our_request) *original = request_probe.original;
 	int ret = original(irq, handler, thread, flags, name, data);
 
+	check_shared(irq, flags);
 	if (!ret)
 		line_is_requested(irq);
 	iprobe_done(&request_probe);

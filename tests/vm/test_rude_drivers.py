@@ -15,7 +15,16 @@ from understudy_devices.cards.register_log import lines
 from understudy_devices.referee import run
 
 pytestmark = group("referee")
-TOGETHER = ("keeps_region", "keeps_mapping", "says_none", "copies_locked", "copies_too_much")
+TOGETHER = (
+    "keeps_region",
+    "keeps_mapping",
+    "keeps_enabled",
+    "keeps_number",
+    "keeps_memory",
+    "says_none",
+    "copies_locked",
+    "copies_too_much",
+)
 """Mistakes that a driver can make at once, which the quick tests include."""
 
 
@@ -45,12 +54,14 @@ def rules(outcome: run.Outcome) -> set[str]:
     return {finding.rule for finding in outcome.findings}
 
 
-def test_five_mistakes_at_once(tmp_path: Path) -> None:
+def test_eight_mistakes_at_once(tmp_path: Path) -> None:
     """Each has its own name, and the kernel's log has the details."""
     edits = tuple(edit for name in TOGETHER for edit in WRONG[name].edits)
     outcome = ran(tmp_path, Rude(None, edits))
     assert rules(outcome) == {str(WRONG[name].finding) for name in TOGETHER}
     texts = {finding.rule: finding.text for finding in outcome.findings}
+    assert re.match(r"/proc/devices: \d+ kept", texts["left in the kernel"])
+    assert re.fullmatch(r"\d+ pieces allocated in operate", texts["memory leaked"])
     assert texts["region not released"] == 'BAR 0 is still requested by "own"'
     assert re.fullmatch(
         r"copier_write\+\S+ \[rude\] calls _copy_from_user under a spin lock.*",

@@ -52,6 +52,8 @@ class Misuse(IntEnum):
     MAPS_PAST_END = 5
     BREAKS_RULE = 6
     RELEASES_OTHER = 7
+    KEEPS_ENABLED = 8
+    SHARES_NOT = 9
 
 
 class Context(IntEnum):

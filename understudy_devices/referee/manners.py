@@ -36,6 +36,8 @@ MISUSES = {
     Misuse.MAPS_PAST_END: "mapping past the end",
     Misuse.BREAKS_RULE: "rule of the card broken",
     Misuse.RELEASES_OTHER: "DMA memory released wrongly",
+    Misuse.KEEPS_ENABLED: "card left enabled",
+    Misuse.SHARES_NOT: "interrupt line not shared",
 }
 
 

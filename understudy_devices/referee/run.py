@@ -22,7 +22,7 @@ from understudy_devices.cards.journal import Journal, Kept, What
 from understudy_devices.cards.model import Card
 from understudy_devices.platforms import guest_programs
 from understudy_devices.platforms.vm import card_modules, card_programs, machine, packages, qemu
-from understudy_devices.referee import memory
+from understudy_devices.referee import leftovers, memory
 from understudy_devices.referee.events import DETAILS, Finding
 from understudy_devices.referee.faults import Fault, causes, drawn
 from understudy_devices.referee.findings import found, noted
@@ -156,7 +156,7 @@ def script(driver: Path, setting: Setting) -> str:
     """
     masks = " ".join(f"{1 << cpu:x}" for cpu in range(setting.cpus))
     stem = _module(driver)
-    return f"""
+    return f"""{leftovers.COMMANDS}
 pulse() {{
 	while port notify progress; do
 		for mask in {masks}; do
@@ -191,6 +191,7 @@ within() {{
 }}
 load() {{
 	within $1 {LOADING_SECONDS} insmod /{driver.name} || exit $1
+	loaded {stem}
 	sleep 1
 	[ -e {THE_CARD}/driver ] || {{ echo 'its probe has not taken the card'; exit $1; }}
 }}
@@ -202,6 +203,7 @@ unload() {{
 		sleep 0.1
 	done
 	{memory.CHECK}
+	after_unloading
 }}
 pull_out() {{
 	echo 0 > /sys/kernel/vpcib/remove
@@ -237,8 +239,10 @@ pulse &
 insmod /card.ko || exit 99
 [ -e /dev/vgpu0 ] && vcd --card /dev/vgpu0 &
 ls /sys/dev/char > /tmp/before
+before_loading
 load 1
-{_with_fault(setting.fault) if setting.fault else _without_fault(setting.seed)}"""
+{_with_fault(setting.fault) if setting.fault else _without_fault(setting.seed)}at_the_end
+"""
 
 
 def _without_fault(seed: int) -> str:
@@ -329,6 +333,7 @@ def run(
     log = result.out["dmesg"].decode(errors="replace")
     findings = [*subject.mistakes, *_found(subject.card, setting, accesses, not missed, log)]
     findings += _complaints(log)
+    findings += leftovers.named(log, subject.driver)
     if result.exit_code:
         step = STEPS.get(result.exit_code, f"exit code {result.exit_code}")
         findings.append(_failed(step, len(accesses), subject.driver, _last(result.console)))

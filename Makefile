@@ -21,7 +21,7 @@ COMPILED := .venv/compiled
 # The pictures of reports, which commands work without.
 VIEWS := web/public/views.json
 
-.PHONY: help setup demo check check-core check-python test lint test-core test-python test-slow test-ci \
+.PHONY: help setup demo check check-core check-python test lint test-core test-python test-slow \
 	test-debug-kernel bench wheel image mutants nightly studio docs artifact clean
 
 setup: $(COMPILED) $(VIEWS) ## install what is missing
@@ -61,7 +61,7 @@ check-core: build/core/configured
 check-python: setup
 	python -m pytest -q -n 2 --dist loadgroup -m "not vm and not slow and not thorough"
 
-test: setup ## all tests but the slow ones; a quarter of an hour
+test: setup ## all tests but the slow ones, as in CI; half an hour or more on two processors
 	$(MAKE) --jobs 2 --output-sync=line lint test-core
 	$(MAKE) test-python
 
@@ -83,11 +83,7 @@ test-python: setup ## the Python tests, with VMs
 	$(PYTEST) -m "not slow and not base"
 
 test-slow: setup ## the tests that `make test` leaves out (docs/decisions/0052-slow-tests.md)
-	$(PYTEST) -m "slow and not nightly"
-
-test-ci: setup ## what CI runs: `make test test-slow` at once, which leaves no processor idle between
-	$(MAKE) --jobs 2 --output-sync=line lint test-core
-	$(PYTEST) -m "not nightly and not base"
+	$(PYTEST) -m slow
 
 test-base: setup ## the lab's `--base debian`, made and worked in; a quarter of an hour, not in CI
 	python -m pytest -m base
@@ -133,8 +129,7 @@ studio: setup ## the page that simulates disks, for any web server, in build/stu
 docs: setup ## the site, with search, in build/site
 	python -m manual site
 
-nightly: test-ci ## all tests, those that CI leaves out, and mutants that change from day to day
-	$(PYTEST) -m nightly
+nightly: test test-slow ## all tests, and mutants that change from day to day
 	python -m tests.mutants --seed $$(date +%Y%j) $(MUTANTS)
 
 clean: ## remove what was built and installed here

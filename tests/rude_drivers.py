@@ -378,6 +378,14 @@ UNMAPS_TOO_EARLY = Rude(
 )
 """It does not stop the card after the time-out."""
 
+BELIEVES_KMALLOC = Rude("the kernel died", (("\tif (!copier)\n\t\treturn -ENOMEM;\n", ""),))
+"""It does not look whether it got memory."""
+LEAKS_ON_ERROR = Rude(
+    "memory leaked", (("put:\n\tkref_put(&copier->users, copier_free);\n", "put:\n"),)
+)
+"""It frees its memory when it is removed, and not when its probe fails."""
+STAYS_ON_ERROR = Rude("interrupt not freed", (("stop:\n\tstop_interrupts(copier);\n", "stop:\n"),))
+
 RIGHT = {
     "requests_early_and_looks": Rude(
         None,

@@ -223,11 +223,20 @@ enum fault {
 	FAULT_STALL,
 	FAULT_RESET,
 	FAULT_CORRUPT,
+	FAULT_REQUEST,
 };
 int fault_set(const char *text);
+int fault_show(char *text);
+bool fault_is_due(enum fault kind);
 bool fault_happens(const struct vpcib_card *card, enum fault kind);
 bool fault_is_silent(const struct vpcib_card *card);
 void fault_corrupts(const struct vpcib_card *card, void *arrived, size_t bytes);
+
+/* refusal.c */
+bool refusal_of(const char *name);
+int refusal_watch(bool on);
+int refusal_init(void);
+void refusal_exit(void);
 
 /* bounds.c */
 void bounds_check_mapping(const struct vm_area_struct *area, unsigned long pfn,

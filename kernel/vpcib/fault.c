@@ -11,15 +11,18 @@
  *	stall      the card begins its N-th piece of work STALL_NS late
  *	reset      the card resets itself at the N-th access to a register
  *	corrupt    a byte of the N-th transfer arrives inverted: byte N modulo the length, from 0
+ *	request    the kernel refuses the driver's N-th request (refusal.c)
  *	none       no fault, also if one has not happened yet
  *
- * The journal has a record when the fault happens.
+ * The journal has a record when the fault happens.  The file then reads "none", and before that, what
+ * is still to come.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/ktime.h>
 #include <linux/export.h>
 #include <linux/string.h>
+#include <linux/sysfs.h>
 
 #include "card.h"
 
@@ -30,7 +33,7 @@ static const char *const names[] = {
 	[FAULT_NONE] = "none",	     [FAULT_INTERRUPT] = "interrupt",
 	[FAULT_DMA] = "dma",	     [FAULT_ONES] = "ones",
 	[FAULT_STALL] = "stall",     [FAULT_RESET] = "reset",
-	[FAULT_CORRUPT] = "corrupt",
+	[FAULT_CORRUPT] = "corrupt", [FAULT_REQUEST] = "request",
 };
 
 static int wanted; /* an enum fault */
@@ -43,13 +46,16 @@ int fault_set(const char *text)
 {
 	char name[16];
 	unsigned int count = 0;
-	int kind;
+	int kind, ret;
 
 	if (sscanf(text, "%15s %u", name, &count) < 1)
 		return -EINVAL;
 	kind = match_string(names, ARRAY_SIZE(names), name);
 	if (kind < 0 || (kind && !count) || count > INT_MAX)
 		return -EINVAL;
+	ret = refusal_watch(kind == FAULT_REQUEST);
+	if (ret)
+		return ret;
 	WRITE_ONCE(wanted, FAULT_NONE);
 	WRITE_ONCE(number, count);
 	atomic_set(&left, count);
@@ -57,16 +63,35 @@ int fault_set(const char *text)
 	return 0;
 }
 
-/* Returns whether the fault happens at this opportunity for it.  Context: any. */
-bool fault_happens(const struct vpcib_card *card, enum fault kind)
+int fault_show(char *text)
+{
+	int count = atomic_read(&left);
+
+	return count ? sysfs_emit(text, "%s %d\n", names[READ_ONCE(wanted)], count)
+		     : sysfs_emit(text, "none\n");
+}
+
+static bool happens(u32 slot, enum fault kind)
 {
 	if (READ_ONCE(wanted) != kind || !atomic_add_unless(&left, -1, 0) ||
 	    atomic_read(&left))
 		return false;
-	journal_note(card, (struct vpcib_access){ .what = VPCIB_FAULT,
-						  .context = VPCIB_CARD,
-						  .value = kind });
+	journal_note_slot(slot, (struct vpcib_access){ .what = VPCIB_FAULT,
+						       .context = VPCIB_CARD,
+						       .value = kind });
 	return true;
+}
+
+/* Returns whether the fault happens at this opportunity for it.  Context: any. */
+bool fault_happens(const struct vpcib_card *card, enum fault kind)
+{
+	return happens(card->slot, kind);
+}
+
+/* The same for a fault of the whole bus, which the journal has for its first slot. */
+bool fault_is_due(enum fault kind)
+{
+	return happens(0, kind);
 }
 
 /* Inverts a byte of a transfer if the fault happens. */

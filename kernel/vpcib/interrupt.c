@@ -149,6 +149,12 @@ static int set_vector_affinity(struct irq_data *data, const struct cpumask *mask
 	return IRQ_SET_MASK_OK;
 }
 
+/* Called when a driver requests its first handler of the interrupt. */
+static int request_interrupt(struct irq_data *data)
+{
+	return refusal_of("request_irq") ? -EBUSY : 0;
+}
+
 static struct irq_chip vector_chip = {
 	.name = "vpcib",
 	.irq_ack = ack_nothing,
@@ -214,6 +220,7 @@ static const struct irq_domain_ops vectors_operations = {
 
 static struct irq_chip msi_chip = {
 	.name = "vpcib-msi",
+	.irq_request_resources = request_interrupt,
 	.irq_mask = pci_msi_mask_irq,
 	.irq_unmask = unmask,
 	.irq_ack = irq_chip_ack_parent,
@@ -273,6 +280,7 @@ static int set_line_affinity(struct irq_data *data, const struct cpumask *mask,
 
 static struct irq_chip line_chip = {
 	.name = "vpcib-inta",
+	.irq_request_resources = request_interrupt,
 	.irq_mask = mask_line,
 	.irq_unmask = unmask_line,
 	.irq_set_affinity = set_line_affinity,

@@ -4,7 +4,7 @@
  *
  *	add        write KIND to plug in a card of that kind
  *	remove     write SLOT to pull out the card in that slot
- *	fault      write KIND N to have a fault (fault.c)
+ *	fault      write KIND N to have a fault, read what is still to come (fault.c)
  *	fallbacks  number of instructions that the fallback has executed
  */
 #include <linux/kobject.h>
@@ -49,6 +49,11 @@ static ssize_t fault_store(struct kobject *kobj, struct kobj_attribute *attr,
 	return fault_set(page) ?: count;
 }
 
+static ssize_t fault_read(struct kobject *kobj, struct kobj_attribute *attr, char *page)
+{
+	return fault_show(page);
+}
+
 static ssize_t fallbacks_show(struct kobject *kobj, struct kobj_attribute *attr,
 			      char *page)
 {
@@ -57,7 +62,7 @@ static ssize_t fallbacks_show(struct kobject *kobj, struct kobj_attribute *attr,
 
 static struct kobj_attribute add_attr = __ATTR_WO(add);
 static struct kobj_attribute remove_attr = __ATTR_WO(remove);
-static struct kobj_attribute fault_attr = __ATTR_WO(fault);
+static struct kobj_attribute fault_attr = __ATTR(fault, 0600, fault_read, fault_store);
 static struct kobj_attribute fallbacks_attr = __ATTR_RO(fallbacks);
 
 static const struct attribute *attributes[] = { &add_attr.attr, &remove_attr.attr,
@@ -93,7 +98,7 @@ static const struct {
 	{ trap_init, trap_exit },	    { dma_init, dma_exit },
 	{ sleep_init, sleep_exit },	    { bounds_init, bounds_exit },
 	{ leaks_init, leaks_exit },	    { line_init, line_exit },
-	{ folder_init, folder_exit },
+	{ refusal_init, refusal_exit },	    { folder_init, folder_exit },
 };
 
 static void take_down(u32 count)

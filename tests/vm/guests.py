@@ -255,5 +255,5 @@ def group(name: str) -> pytest.MarkDecorator:
 
 
 def slow_group(name: str) -> list[pytest.MarkDecorator]:
-    """Mark a slow test of a VM, which `make test` and CI replace by others."""
-    return [group(name), pytest.mark.slow, pytest.mark.nightly]
+    """Mark a slow test of a VM, which `make test` replaces by others."""
+    return [group(name), pytest.mark.slow]

@@ -23,7 +23,7 @@ from understudy_devices.cli.main import main
 from understudy_devices.platforms.vm.machine import Result
 from understudy_devices.show import report
 
-pytestmark = [pytest.mark.slow, pytest.mark.nightly]
+pytestmark = pytest.mark.slow
 SERVICE_NS = 1_500_000
 REQUESTS = 200
 PROCESSES = 6

@@ -55,7 +55,6 @@ def measured() -> Result:
 
 
 @group("measured-beside")
-@pytest.mark.nightly
 @pytest.mark.slow
 def test_both_halves_of_a_table(tmp_path: Path) -> None:
     """No scheduler was served faster than by the model.

@@ -162,7 +162,6 @@ def test_the_papers_cache_is_exact() -> None:
 
 
 @group("profiled-zones")
-@pytest.mark.nightly
 @pytest.mark.slow
 def test_zones_are_recovered() -> None:
     """All 16 zones are found, with rates within 1 % and beginnings within the search's
@@ -176,7 +175,6 @@ def test_zones_are_recovered() -> None:
 
 
 @group("profiled-buffer")
-@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_read_cache_is_exact() -> None:
     """Times are within 2 %."""
@@ -190,7 +188,6 @@ def test_the_read_cache_is_exact() -> None:
 
 
 @group("profiled-buffer")
-@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_write_cache_is_exact() -> None:
     """Times are exact to 2 % or 0.3 ms."""
@@ -266,7 +263,6 @@ def test_what_is_no_disk_is_refused() -> None:
 
 
 @group("profiled-line")
-@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_same_requests_get_the_same_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """The answers are the same on a busy host, and from a machine that is booted instead of

@@ -40,7 +40,6 @@ def test_the_throttled_disk_keeps_the_papers_line(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_error_of_a_profile_is_that_of_the_model(tmp_path: Path) -> None:
     """SIGCSE 2006 Table 1, with two disks that are profiled in a VM, and the same two in the

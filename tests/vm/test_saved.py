@@ -100,7 +100,7 @@ def runs(kind: str) -> Experiment:
 @pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(kind, marks=[pytest.mark.slow, pytest.mark.nightly] * (kind != "surge-direct"))
+        pytest.param(kind, marks=[pytest.mark.slow] * (kind != "surge-direct"))
         for kind in KINDS
     ],
 )
@@ -179,7 +179,6 @@ def test_in_wall_clock_a_machine_is_of_this_boot_of_the_host(
     assert (before[0] != after[0], before[1] == after[1]) == (True, True)
 
 
-@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_guest_that_booted_on_a_busy_host_counts_seconds(machines: Path) -> None:
     """A guest's sleep takes as long as on the host, or longer.
@@ -261,7 +260,6 @@ def test_a_saved_machine_that_cannot_be_resumed_is_thrown_away(
     assert keys(with_stock) == [key for key in before if key != mine]
 
 
-@pytest.mark.nightly
 @pytest.mark.slow
 def test_who_cannot_resume_leaves_the_same(
     with_stock: Path, monkeypatch: pytest.MonkeyPatch

@@ -13,7 +13,6 @@ from understudy_devices.platforms.vm import packages
 TESTS = ("card_gaps", "card_power", "card_selftest", "nvme", "pvpanic", "rtl8139cp", "uart16550")
 
 
-@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("series", packages.TRIED[1:])
 def test_cards_and_their_drivers(series: str) -> None:

@@ -70,7 +70,6 @@ def test_each_vm_keeps_to_its_own_partition(workload: str) -> None:
 
 
 @pytest.mark.xdist_group("vms-ffsb")
-@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_rows() -> None:
     again = ran("ffsb")

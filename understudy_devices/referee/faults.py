@@ -2,7 +2,8 @@
 """Faults of a card that a driver has to survive (kernel/vpcib/fault.c).
 
 A run with a fault: the driver is loaded, the fault is set, the exercise runs and may fail, the
-driver is unloaded and loaded again, and now the exercise must pass.
+driver is unloaded and loaded again, and now the exercise must pass.  If requests are refused, the
+fault is set before the driver is loaded, and once for each of its requests.
 """
 
 import random
@@ -15,8 +16,10 @@ FAULTS = {
     "stall": ("the card works 3 s late", 4),
     "reset": ("the card resets itself", 60),
     "corrupt": ("a byte of a transfer arrives wrong", 24),
+    "request": ("the kernel refuses a request that the driver makes while it is loaded", 1),
 }
-"""Each fault: what happens, and at most at which opportunity."""
+"""Each fault: what happens, and at most at which opportunity.  For a request, this is where the run
+begins: it goes on with the next request, until there is none."""
 
 CAUSED = frozenset(
     {

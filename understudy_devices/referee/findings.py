@@ -261,14 +261,18 @@ def _misfits(buffer: Buffer, values: Values, number: int) -> Iterator[Finding]:
 
 
 def leaked(run: Run) -> Iterator[Finding]:
-    """The driver is unbound without freeing or unmapping memory that it gave to the card."""
+    """The driver is unbound without freeing or unmapping memory that it gave to the card.
+
+    If its probe refuses the card, the kernel frees managed memory (dmam_alloc_coherent) only after
+    the record of that.
+    """
     memory: dict[int, int] = {}
     for event in run.events:
         if event.what == What.DMA_GIVEN:
             memory[event.value] = event.number
         elif event.what == What.DMA_TAKEN:
             memory.pop(event.value, None)
-        elif event.what == What.UNBOUND:
+        elif event.what == What.BOUND or (event.what == What.UNBOUND and not event.value):
             for address, number in memory.items():
                 yield Finding("DMA memory leaked", number, f"at {address:#x}")
             memory.clear()

@@ -7,7 +7,6 @@ each run the driver is loaded, exercised, unloaded, loaded again, exercised whil
 removed, and unloaded.
 """
 
-import random
 import re
 import shutil
 import threading
@@ -24,24 +23,12 @@ from understudy_devices.platforms import guest_programs
 from understudy_devices.platforms.vm import card_modules, card_programs, machine, packages, qemu
 from understudy_devices.referee import leftovers, memory
 from understudy_devices.referee.events import DETAILS, Finding
-from understudy_devices.referee.faults import Fault, causes, drawn
+from understudy_devices.referee.faults import causes, drawn
 from understudy_devices.referee.findings import found, noted
 from understudy_devices.referee.recording import Recording
 from understudy_devices.referee.requests import candidates, packed
+from understudy_devices.referee.script import Setting, module_name, script
 
-EXERCISE_SECONDS = 120
-HOSTILE_SECONDS = 300
-ATTACKED_MOST = 4
-"""Devices of a driver that the hostile exercise attacks; each takes some seconds."""
-STALLED_SECONDS = 4
-"""When a card that works 3 s late is ready again."""
-FAULT_SECONDS = 30
-"""How long the exercise may take with a fault, before it is killed."""
-DYING_SECONDS = 65
-LOADING_SECONDS = 15
-REMOVED_AFTER_SECONDS = (0.1, 1.0)
-"""The card is removed this long after the second exercise has begun, at least and at most."""
-THE_CARD = "/sys/bus/pci/devices/10000:00:00.0"
 MEMORY_MIB = 1280
 LOW_MIB = 1024
 """The rest of the memory is above 4 GiB, so that addresses for DMA may have more than 32 bits."""
@@ -78,6 +65,8 @@ ENDING = ("hot removal", "hostile exercise", "the fault")
 """Steps in which a wait has to end although what it waits for does not come."""
 WAITS = re.compile(r"(?:it waits without end|when its process is killed): (.+)")
 """A process that waits in the driver, and its stack, as the guest prints it."""
+REFUSED = re.compile(r"vpcib: fault: (.+ is refused \w+)")
+"""A request that the kernel has refused (kernel/vpcib/refusal.c)."""
 KERNEL_CHECKS = {
     "CONFIG_PROVE_LOCKING": "the order of locks",
     "CONFIG_DEBUG_ATOMIC_SLEEP": "calls outside the referee's list that may sleep",
@@ -96,19 +85,6 @@ STEPS = {
 }
 
 Notify = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Setting:
-    """The number of processors, the seed for the times of interrupts, and a fault of the card."""
-
-    cpus: int
-    seed: int
-    fault: Fault | None = None
-
-    def __str__(self) -> str:
-        fault = f", {self.fault}" if self.fault else ""
-        return f"{self.cpus} CPU{'s' if self.cpus > 1 else ''}, seed {self.seed}{fault}"
 
 
 @dataclass(frozen=True)
@@ -145,145 +121,6 @@ def settings(cpus: Iterable[int], seed: int, faults: Iterable[str] = ()) -> list
     """Return one setting for each number of processors, and one for each kind of fault."""
     plain = [Setting(count, seed) for count in cpus]
     return plain + [Setting(1, seed, drawn(kind, seed)) for kind in faults]
-
-
-def script(driver: Path, setting: Setting) -> str:
-    """Return the guest's script for a driver; its exit code is the number of the step that failed.
-
-    The seed determines when the card is removed.
-
-    Each processor reports progress as long as it works, so that a hang is noticed.
-    """
-    masks = " ".join(f"{1 << cpu:x}" for cpu in range(setting.cpus))
-    stem = _module(driver)
-    return f"""{leftovers.COMMANDS}
-pulse() {{
-	while port notify progress; do
-		for mask in {masks}; do
-			taskset $mask sleep 1
-		done
-	done
-}}
-# Names a process that waits in the driver, with its stack.
-stuck() {{
-	for process in /proc/[0-9]*; do
-		frames=$(sed 's,^\\[<0>\\] ,,' $process/stack 2> /tmp/said)
-		case "$frames" in
-		*"[{stem}]"*)
-			echo "it waits without end:" $frames
-			return 0 ;;
-		esac
-	done
-	return 1
-}}
-# within STEP SECONDS COMMAND: a command that does not return in time is left behind.
-within() {{
-	step=$1 tries=$(($2 * 10))
-	shift 2
-	rm -f /tmp/ended
-	( "$@"; echo $? > /tmp/ending; mv /tmp/ending /tmp/ended ) &
-	until [ -e /tmp/ended ]; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || {{ stuck || echo "it does not return: $*"; exit $step; }}
-		sleep 0.1
-	done
-	return $(cat /tmp/ended)
-}}
-load() {{
-	within $1 {LOADING_SECONDS} insmod /{driver.name} || exit $1
-	loaded {stem}
-	sleep 1
-	[ -e {THE_CARD}/driver ] || {{ echo 'its probe has not taken the card'; exit $1; }}
-}}
-unload() {{
-	attempts=0
-	while ! within $1 {LOADING_SECONDS} rmmod {driver.stem} 2> /tmp/said; do
-		attempts=$((attempts + 1))
-		[ $attempts -lt 50 ] || {{ cp /tmp/said /tmp/why; stuck || cat /tmp/why; exit $1; }}
-		sleep 0.1
-	done
-	{memory.CHECK}
-	after_unloading
-}}
-pull_out() {{
-	echo 0 > /sys/kernel/vpcib/remove
-}}
-exercised() {{
-	until [ -e /tmp/exercised ]; do
-		sleep 0.1
-	done
-}}
-# The devices that the driver has made, which were not there before it.
-devices() {{
-	for device in /sys/dev/char/*; do
-		grep -qxF "${{device##*/}}" /tmp/before ||
-			sed -n 's,^DEVNAME=,/dev/,p' "$device/uevent"
-	done
-}}
-# If a module goes while a process has its device open, the kernel must not need it afterwards.
-unloaded_in_use() {{
-	for device in $attacked; do
-		(
-			exec 3< "$device"
-			rmmod {driver.stem} 2> /dev/null || exit 0
-			timeout 1 cat <&3 > /dev/null
-		)
-		[ -e /sys/module/{_module(driver)} ] || load 3
-	done
-}}
-# Another processor than the one that gets the signal may hang. So all processors print their
-# stacks, and are stopped at once.
-echo 64 > /proc/sys/kernel/panic_print
-echo 1 > /sys/module/kernel/parameters/crash_kexec_post_notifiers
-pulse &
-insmod /card.ko || exit 99
-[ -e /dev/vgpu0 ] && vcd --card /dev/vgpu0 &
-ls /sys/dev/char > /tmp/before
-before_loading
-load 1
-{_with_fault(setting.fault) if setting.fault else _without_fault(setting.seed)}at_the_end
-"""
-
-
-def _without_fault(seed: int) -> str:
-    moment = random.Random(seed).uniform(*REMOVED_AFTER_SECONDS)
-    return f"""attacked=$(devices | head -{ATTACKED_MOST})
-within 2 {EXERCISE_SECONDS} /bin/exercise || exit 2
-within 6 {HOSTILE_SECONDS} /bin/hostile {seed} /requests $attacked || exit 6
-within 3 {LOADING_SECONDS} unloaded_in_use
-unload 3
-load 4
-( /bin/exercise > /dev/null 2>&1; : > /tmp/exercised ) &
-sleep {moment:.3f}
-within 5 {LOADING_SECONDS} pull_out || exit 5
-within 5 {EXERCISE_SECONDS} exercised
-unload 5
-"""
-
-
-def _with_fault(fault: Fault) -> str:
-    """Return the script's part with a fault.  The exercise may fail or wait, but must be mortal."""
-    return f"""echo {fault.kind} {fault.number} > /sys/kernel/vpcib/fault || exit 98
-(
-	setsid /bin/exercise > /dev/null 2>&1 &
-	echo $! > /tmp/leader
-	wait
-	: > /tmp/exercised
-) &
-tries={FAULT_SECONDS}
-until [ -e /tmp/exercised ] || [ $tries -eq 0 ]; do
-	tries=$((tries - 1))
-	sleep 1
-done
-echo none > /sys/kernel/vpcib/fault
-kill -9 -$(cat /tmp/leader) 2> /dev/null
-within 7 {DYING_SECONDS} exercised
-unload 7
-sleep {STALLED_SECONDS if fault.kind == "stall" else 0}
-load 8
-within 8 {EXERCISE_SECONDS} /bin/exercise || exit 8
-unload 8
-"""
 
 
 def run(
@@ -357,9 +194,11 @@ def _died(subject: Subject, setting: Setting, error: RunFailed, journal: Kept) -
     rule = next((rule for rule, words in DEATHS.items() if words.search(text)), None)
     if rule is None:
         raise error
-    stem = _module(subject.driver)
+    stem = module_name(subject.driver)
     frames = re.findall(rf"\b(\w+\+0x[0-9a-f]+)/0x[0-9a-f]+ \[{re.escape(stem)}\]", text)
     where = f" (in {' from '.join(dict.fromkeys(frames))})" if frames else ""
+    if refused := REFUSED.findall(text):
+        where += f", after {refused[-1]}"
     first = text.partition("; its last words")[0]
     findings = [*subject.mistakes]
     findings += _found(subject.card, setting, journal.accesses, whole=False, log=text)
@@ -372,15 +211,10 @@ def _died(subject: Subject, setting: Setting, error: RunFailed, journal: Kept) -
 def _failed(step: str, number: int, driver: Path, text: str) -> Finding:
     """Return the finding about a step that failed: the console's last line says why."""
     waits = WAITS.search(text)
-    frames, module, _ = (waits[1] if waits else "").rpartition(f"[{_module(driver)}]")
+    frames, module, _ = (waits[1] if waits else "").rpartition(f"[{module_name(driver)}]")
     if not module or step not in ENDING:
         return Finding(f"{step} failed", number, text)
     return Finding("wait without a time-out", number, f"{step}: nothing ends {frames}{module}")
-
-
-def _module(driver: Path) -> str:
-    """Return the name that the kernel gives to a module's file."""
-    return driver.stem.replace("-", "_")
 
 
 def _complaints(log: str) -> list[Finding]:

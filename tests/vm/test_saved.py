@@ -99,10 +99,7 @@ def runs(kind: str) -> Experiment:
 
 @pytest.mark.parametrize(
     "kind",
-    [
-        pytest.param(kind, marks=[pytest.mark.slow] * (kind != "surge-direct"))
-        for kind in KINDS
-    ],
+    [pytest.param(kind, marks=[pytest.mark.slow] * (kind != "surge-direct")) for kind in KINDS],
 )
 def test_booted_or_resumed_a_run_leaves_the_same_bytes(
     kind: str, with_stock: Path, monkeypatch: pytest.MonkeyPatch

@@ -77,8 +77,8 @@ def _faults(context: click.Context, option: click.Parameter, text: str) -> tuple
     metavar="KIND,...",
     default="",
     callback=_faults,
-    help=f"Faults of the card, a further run with one processor for each: {', '.join(FAULTS)}; "
-    "or all.",
+    help="Faults of the card, or of the kernel (request), a further run with one processor for "
+    f"each: {', '.join(FAULTS)}; or all.",
 )
 @click.option(
     "--out",
@@ -117,12 +117,12 @@ def test(
         if out:
             _keep(card, outcome, out)
     if as_json:
-        click.echo(json.dumps(_as_json(subject, driver, outcomes), indent=2))
+        click.echo(json.dumps(_as_json(subject, driver, faults, outcomes), indent=2))
     else:
         for outcome in outcomes:
             for line in told(outcome):
                 click.echo(plain(line))
-        click.echo(f"not looked for: {'; '.join(subject.unchecked) or 'nothing'}")
+        click.echo(f"not looked for: {'; '.join(_unchecked(subject, faults)) or 'nothing'}")
         if any(outcome.findings for outcome in outcomes):
             click.echo(f"again: {_again(name, driver, exercise, cpus, seed, faults)}")
     return EXIT_FAILED if any(outcome.findings for outcome in outcomes) else 0
@@ -165,12 +165,21 @@ def _each_rule(findings: tuple[Finding, ...], begin: str) -> Iterator[str]:
         yield f"{begin}{rule}{again}: first at access {first.number}: {first.text}"
 
 
-def _as_json(subject: run.Subject, driver: Path, outcomes: list[run.Outcome]) -> dict[str, Any]:
+def _unchecked(subject: run.Subject, faults: tuple[str, ...]) -> list[str]:
+    """Return what nobody has looked for."""
+    missing = [kind for kind in FAULTS if kind not in faults]
+    words = "all" if len(missing) == len(FAULTS) else ",".join(missing)
+    return [*subject.unchecked, *([f"faults of the card (--faults {words})"] if missing else [])]
+
+
+def _as_json(
+    subject: run.Subject, driver: Path, faults: tuple[str, ...], outcomes: list[run.Outcome]
+) -> dict[str, Any]:
     return {
         "card": subject.card.name,
         "driver": str(driver),
         "passed": not any(outcome.findings for outcome in outcomes),
-        "not_looked_for": list(subject.unchecked),
+        "not_looked_for": _unchecked(subject, faults),
         "runs": [
             {
                 "cpus": outcome.setting.cpus,

@@ -294,6 +294,10 @@ WRONG = {
             "\tdma_unmap_single(&copier->pdev->dev, copier->source_address, mapped, DMA_TO_DEVICE"
         ),
     ),
+    "ignores_copy": Rude(
+        "result ignored",
+        ((_COPY, "ret = 0;\n\t\tcopy_from_user(copier->source, from, bytes);"),),
+    ),
     "copies_locked": Rude(
         "sleeping in atomic context",
         (
@@ -385,6 +389,17 @@ LEAKS_ON_ERROR = Rude(
 )
 """It frees its memory when it is removed, and not when its probe fails."""
 STAYS_ON_ERROR = Rude("interrupt not freed", (("stop:\n\tstop_interrupts(copier);\n", "stop:\n"),))
+
+REQUESTS_NOT = Rude(
+    None,
+    (
+        (
+            '\t\tret = pcim_iomap_regions(pdev, 1 << COPIER_BAR_CONTROL, "copier");\n',
+            "\t\tret = pcim_iomap(pdev, COPIER_BAR_CONTROL, 0) ? 0 : -ENOMEM;\n",
+        ),
+    ),
+)
+"""It maps its BAR and has not requested it, as pvpanic-pci.ko does."""
 
 RIGHT = {
     "requests_early_and_looks": Rude(

@@ -186,6 +186,22 @@ static int map_bar(unsigned long address, unsigned long end, phys_addr_t to,
 	return 0;
 }
 
+static void check_requested(phys_addr_t to)
+{
+	struct vpcib_card *card;
+	u32 bar, offset;
+
+	rcu_read_lock();
+	card = card_at(to, &bar, &offset);
+	if (card && card->pdev && !card->pdev->resource[bar].child)
+		misuse_note(card->slot,
+			    (struct vpcib_access){ .value = VPCIB_REQUESTS_NOT,
+						   .context = VPCIB_KERNEL,
+						   .bar = bar },
+			    "BAR %u is mapped without pci_request_region", bar);
+	rcu_read_unlock();
+}
+
 static int our_ioremap_page_range(unsigned long address, unsigned long end,
 				  phys_addr_t to, pgprot_t prot)
 {
@@ -193,6 +209,7 @@ static int our_ioremap_page_range(unsigned long address, unsigned long end,
 	u32 page;
 	int ret;
 
+	check_requested(to);
 	memory = memory_at(to, &page);
 	ret = map_bar(address, end, to, prot, memory, page);
 	if (ret)

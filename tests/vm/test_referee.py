@@ -5,12 +5,14 @@ pass without findings (tests/broken_drivers.py).
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 from broken_drivers import MISTAKES, REFERENCE, RIGHT, edited
 from click.testing import CliRunner
 from guests import group
+from rude_drivers import WRONG
 
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.paths import cards_dir
@@ -190,9 +192,19 @@ def test_raw_pointers_in_the_source(
     assert run.prepared(CARD, REFERENCE).mistakes == ()
     assert not any("sparse" in text for text in subject.unchecked)
     assert any("CONFIG_PROVE_LOCKING" in text for text in subject.unchecked)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    which = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "sparse" else which(name))
     kernel = packages.fetch_kernel()
-    assert card_modules.raw_pointers(kernel, source, subject.card) is None
+    assert card_modules.warnings(kernel, source, subject.card) == ([], None)
+
+
+def test_a_result_that_is_ignored(tmp_path: Path) -> None:
+    """The compiler names the function whose result the kernel says must be looked at."""
+    source = tmp_path / "mine.c"
+    source.write_text(WRONG["ignores_copy"].source())
+    [mistake] = run.prepared("copier", source).mistakes
+    assert mistake.rule == WRONG["ignores_copy"].finding
+    assert re.fullmatch(r"mine\.c:\d+: copy_from_user", mistake.text)
 
 
 def test_a_built_module(folder: Path) -> None:

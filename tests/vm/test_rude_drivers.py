@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from guests import group
-from rude_drivers import EXERCISE, RIGHT, WRONG, Rude
+from rude_drivers import EXERCISE, REQUESTS_NOT, RIGHT, WRONG, Rude
 
 from understudy_devices.cards import specification
 from understudy_devices.cards.register_log import lines
@@ -79,6 +79,12 @@ def test_a_mistake_is_named(name: str, tmp_path: Path) -> None:
 def test_a_driver_in_use_is_unloaded_later(tmp_path: Path) -> None:
     """A module that is still in use when it is to be unloaded is no mistake."""
     assert ran(tmp_path, Rude(None, ()), exercise_text=HOLDING).findings == ()
+
+
+def test_a_bar_that_is_not_requested_is_noted(tmp_path: Path) -> None:
+    outcome = ran(tmp_path, REQUESTS_NOT)
+    assert outcome.findings == ()
+    assert {note.rule for note in outcome.notes} == {"BAR not requested"}
 
 
 @pytest.mark.slow

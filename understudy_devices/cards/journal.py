@@ -53,7 +53,8 @@ class Misuse(IntEnum):
     BREAKS_RULE = 6
     RELEASES_OTHER = 7
     KEEPS_ENABLED = 8
-    SHARES_NOT = 9
+    REQUESTS_NOT = 9
+    SHARES_NOT = 10
 
 
 class Context(IntEnum):

@@ -9,7 +9,7 @@ explains the rules.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from understudy_devices.cards.journal import Context, Journal, What, code
+from understudy_devices.cards.journal import Context, Journal, Misuse, What, code
 from understudy_devices.cards.model import Buffer, Card
 from understudy_devices.cards.shadow import Values, reserved
 from understudy_devices.referee import manners
@@ -333,10 +333,19 @@ def torn_start(run: Run) -> Iterator[Finding]:
 
 
 def noted(accesses: Journal) -> list[Finding]:
-    """Return notes on parts where the journal is less exact, which are no mistakes of the
-    driver."""
+    """Return notes, which are no mistakes of the driver: BARs that it maps without having requested
+    them, as some of the kernel's drivers do, and parts where the journal is less exact.
+    """
     rows = accesses[accesses["what"] == What.FALLBACK]
+    maps = (accesses["what"] == What.MISUSE) & (accesses["value"] == Misuse.REQUESTS_NOT)
     return [
+        Finding(
+            "BAR not requested",
+            int(row["number"]),
+            f"BAR {row['bar']} is mapped without pci_request_region: another driver may use it too",
+        )
+        for row in accesses[maps]
+    ] + [
         Finding(
             "carried out by the fallback",
             int(row["number"]),

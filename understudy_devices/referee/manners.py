@@ -27,7 +27,7 @@ COMMAND = 4
 MASTER = 0x4
 RETURNED_NONE, RETURNED_HANDLED = 1, 2
 """Values of a HANDLED record: IRQ_NONE and IRQ_HANDLED, plus 1."""
-MISUSES = {
+MISUSES: dict[int, str] = {
     Misuse.SLEEPS: "sleeping in atomic context",
     Misuse.KEEPS_REGION: "region not released",
     Misuse.KEEPS_MAPPING: "BAR mapping leaked",
@@ -227,8 +227,8 @@ def _is_whole(part: Part) -> bool:
 def misused(run: Run) -> Iterator[Finding]:
     """The bus has noticed what the driver does wrong to the kernel, or the card has reported it."""
     for event in run.events:
-        if event.what == What.MISUSE:
-            name = MISUSES[Misuse(event.value)]
+        if event.what == What.MISUSE and event.value in MISUSES:
+            name = MISUSES[event.value]
             yield Finding(name, event.number, run.details.get(event.number, "(no details)"))
 
 

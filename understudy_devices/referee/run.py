@@ -246,14 +246,21 @@ def prepared(name: str, source: Path, exercise: Path | None = None) -> Subject:
     kernel = packages.fetch_kernel()
     program = exercise or _own_exercise(specification.file_of(name).parent, card)
     driver = card_modules.driver(kernel, source, card)
-    raw = card_modules.raw_pointers(kernel, source, card)
+    warnings = card_modules.warnings(kernel, source, card)
+    pointers = warnings.raw_pointers if warnings else None
     return Subject(
         card,
         card_modules.card(kernel, name),
         driver,
         program and card_programs.exercise(program, source, card),
-        tuple(Finding("raw pointer", 0, text) for text in raw or ()),
-        tuple(_unchecked(kernel, source, raw is not None, program is not None)),
+        (
+            *(Finding("raw pointer", 0, text) for text in pointers or ()),
+            *(
+                Finding("result ignored", 0, text)
+                for text in (warnings.ignored if warnings else ())
+            ),
+        ),
+        tuple(_unchecked(kernel, source, pointers is not None, program is not None)),
     )
 
 

@@ -4,6 +4,7 @@
 import re
 import shutil
 from pathlib import Path
+from typing import NamedTuple
 
 from understudy_devices.base import elf, sandbox, sources
 from understudy_devices.base.errors import NotCompiled, RunFailed, UserError
@@ -30,6 +31,8 @@ RAW_POINTER = re.compile(
     re.MULTILINE,
 )
 """A warning of sparse about a file in the driver's folder, and the types that it names."""
+IGNORED = re.compile(r"^([\w.-]+:\d+):\d+: warning: ignoring return value of \W(\w+)", re.MULTILINE)
+"""A warning of the compiler about a call whose result must be looked at (__must_check)."""
 OTHER_SPACE = re.compile(r"__rcu|__percpu")
 PLAIN_CARD = """\
 #include "../kernel/vgpu/device.h"
@@ -100,21 +103,42 @@ def driver(kernel: Kernel, source: Path, card: Card) -> Path:
     return built_in / f"{name}.ko"
 
 
-def raw_pointers(kernel: Kernel, source: Path, card: Card) -> list[str] | None:
-    """Return the places where a driver that builds uses a pointer to registers or to a process's
-    memory as an ordinary pointer, or the other way round, as FILE:LINE: reason.
+class Warnings(NamedTuple):
+    """Places in a driver's source, as FILE:LINE: reason."""
 
-    None if nobody knows: sparse is not installed, takes too long, or the driver is a built module.
+    ignored: list[str]
+    """Where the result of a call is ignored that the kernel says must be looked at."""
+    raw_pointers: list[str] | None
+    """Where a pointer to registers or to a process's memory is used as an ordinary pointer, or the
+    other way round.  None if sparse has not looked: it is not installed, or takes too long.
     """
-    if source.suffix == ".ko" or not shutil.which("sparse"):
+
+
+def warnings(kernel: Kernel, source: Path, card: Card) -> Warnings | None:
+    """Return what compiler and sparse say of a driver that builds; None if it is a built module."""
+    if source.suffix == ".ko":
         return None
     name, files = _parts(source, card)
-    try:
-        said = checked(kernel, f"driver-{name}", files, stranger=sandbox.stranger(source))
-    except RunFailed:
-        return None
-    found = RAW_POINTER.findall(said)
-    return [f"{place}: {text}" for place, text, types in found if not OTHER_SPACE.search(types)]
+
+    def said(checker: str) -> str:
+        stranger = sandbox.stranger(source)
+        return checked(kernel, f"driver-{name}", files, checker, stranger=stranger)
+
+    text, has_looked = "", bool(shutil.which("sparse"))
+    if has_looked:
+        try:
+            text = said("sparse")
+        except RunFailed:
+            has_looked = False
+    if not has_looked:
+        text = said("true")
+    pointers = [
+        f"{place}: {why}"
+        for place, why, types in RAW_POINTER.findall(text)
+        if not OTHER_SPACE.search(types)
+    ]
+    ignored = [f"{place}: {function}" for place, function in IGNORED.findall(text)]
+    return Warnings(ignored, pointers if has_looked else None)
 
 
 def _parts(source: Path, card: Card) -> tuple[str, dict[str, bytes]]:

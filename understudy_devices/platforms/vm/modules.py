@@ -110,18 +110,23 @@ def made(
     return cached_folder(f"modules/{part}-{digest(content)}", make)
 
 
-def checked(kernel: Kernel, part: str, tree: Mapping[str, bytes], *, stranger: str) -> str:
-    """Return what sparse says of a tree that builds, with the tree's own paths."""
-    content = [kernel.folder.name.encode(), b"sparse", *sources.parts(tree)]
+def checked(
+    kernel: Kernel, part: str, tree: Mapping[str, bytes], checker: str, *, stranger: str
+) -> str:
+    """Return what the compiler and a checker, such as sparse, say of a tree that builds, with the
+    tree's own paths.
+    """
+    compiler = compiler_version(GUEST_COMPILER).encode()
+    content = [kernel.folder.name.encode(), compiler, checker.encode(), *sources.parts(tree)]
 
     def make(folder: Path) -> None:
         place = folder / "tree"
         sources.write(tree, place)
-        done = _kbuild(kernel, place, part, "modules", "C=2", "CHECK=sparse", stranger=stranger)
+        done = _kbuild(kernel, place, part, "modules", "C=2", f"CHECK={checker}", stranger=stranger)
         (folder / SAID).write_text(done.stderr.replace(f"{place}/", ""))
         shutil.rmtree(place)
 
-    return (cached_folder(f"sparse/{part}-{digest(content)}", make) / SAID).read_text()
+    return (cached_folder(f"checked/{part}-{digest(content)}", make) / SAID).read_text()
 
 
 def _looked_through(kernel: Kernel, target: str) -> list[str]:

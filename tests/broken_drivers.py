@@ -31,6 +31,10 @@ def edited(*edits: tuple[str, str]) -> str:
 
 
 MISTAKES = {
+    "frees_mapped": Mistake(
+        (("\t\tunmap_mapping_range(zach1->file->f_mapping, 0, 0, 1);\n", "\t\t;\n"),),
+        "DMA memory freed while mapped",
+    ),
     "ring_wrap": Mistake(
         (
             (

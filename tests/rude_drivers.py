@@ -209,6 +209,15 @@ WRONG = {
             ),
         ),
     ),
+    "frees_while_open": Rude(
+        "use after free",
+        (
+            (
+                "copier->number);\n\tkref_put(&copier->users, copier_free);\n}\n",
+                "copier->number);\n\tkfree(copier);\n}\n",
+            ),
+        ),
+    ),
     "keeps_enabled": Rude(
         "card left enabled", ((_MASTER, "\tpcim_pin_device(pdev);\n" + _MASTER),)
     ),

@@ -49,6 +49,7 @@ enum vpcib_misuse {
 	VPCIB_BREAKS_RULE, /* its card has called vpcib_mistake */
 	VPCIB_RELEASES_OTHER, /* it unmaps or frees DMA memory that it has not given so */
 	VPCIB_KEEPS_ENABLED, /* its module is unloaded, but the card is still enabled */
+	VPCIB_FREES_MAPPED, /* it frees DMA memory that a process has mapped */
 	VPCIB_REQUESTS_NOT, /* it maps a BAR that it has not requested */
 	VPCIB_SHARES_NOT, /* its handler of INTA does not share the line */
 	VPCIB_MISUSES, /* how many there are */

@@ -238,6 +238,12 @@ int refusal_watch(bool on);
 int refusal_init(void);
 void refusal_exit(void);
 
+/* outlived.c */
+void outlived_note(const struct vm_area_struct *area, unsigned long address,
+		   unsigned long pfn, unsigned long bytes);
+void outlived_check(u32 slot, phys_addr_t begin, size_t bytes);
+void outlived_exit(void);
+
 /* bounds.c */
 void bounds_check_mapping(const struct vm_area_struct *area, unsigned long pfn,
 			  u64 bytes);

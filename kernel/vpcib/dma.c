@@ -237,10 +237,12 @@ void dma_take_back(const struct device *dev, u64 address, size_t bytes,
 	struct given *given = NULL;
 	struct vpcib_card *card;
 	unsigned long flags;
+	u32 slot = 0;
 
 	rcu_read_lock();
 	card = card_of(dev);
 	if (card) {
+		slot = card->slot;
 		raw_spin_lock_irqsave(&card->dma_lock, flags);
 		given = find(card, address, bytes, direction);
 		if (given) {
@@ -252,6 +254,8 @@ void dma_take_back(const struct device *dev, u64 address, size_t bytes,
 		note_release(card, given, address, bytes, direction);
 	}
 	rcu_read_unlock();
+	if (given && !given->mapped)
+		outlived_check(slot, virt_to_phys(given->memory), given->bytes);
 	given_free(given);
 }
 

@@ -318,6 +318,8 @@ static int our_remap_pfn_range(struct vm_area_struct *vma, unsigned long address
 		ret = (remap_untracked ?: original)(
 			vma, address, pfn, bytes,
 			on_bus(PFN_PHYS(pfn)) ? without_access(prot) : prot);
+	if (!ret && !memory)
+		outlived_note(vma, address, pfn, bytes);
 	memory_put(memory);
 	iprobe_done(&remap_probe);
 	return ret;
@@ -397,6 +399,7 @@ void mapping_exit(void)
 
 	while (i--)
 		iprobe_unregister(hooks[i].probe);
+	outlived_exit();
 	if (!list_empty(&kernel_mappings))
 		pr_warn("a driver that is gone still maps a card\n");
 }

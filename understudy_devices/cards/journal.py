@@ -53,8 +53,9 @@ class Misuse(IntEnum):
     BREAKS_RULE = 6
     RELEASES_OTHER = 7
     KEEPS_ENABLED = 8
-    REQUESTS_NOT = 9
-    SHARES_NOT = 10
+    FREES_MAPPED = 9
+    REQUESTS_NOT = 10
+    SHARES_NOT = 11
 
 
 class Context(IntEnum):

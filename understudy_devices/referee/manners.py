@@ -37,6 +37,7 @@ MISUSES: dict[int, str] = {
     Misuse.BREAKS_RULE: "rule of the card broken",
     Misuse.RELEASES_OTHER: "DMA memory released wrongly",
     Misuse.KEEPS_ENABLED: "card left enabled",
+    Misuse.FREES_MAPPED: "DMA memory freed while mapped",
     Misuse.SHARES_NOT: "interrupt line not shared",
 }
 

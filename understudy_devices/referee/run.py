@@ -23,11 +23,11 @@ from understudy_devices.platforms import guest_programs
 from understudy_devices.platforms.vm import card_modules, card_programs, machine, packages, qemu
 from understudy_devices.referee import leftovers, memory
 from understudy_devices.referee.events import DETAILS, Finding
-from understudy_devices.referee.faults import causes, drawn
+from understudy_devices.referee.faults import Fault, causes, drawn
 from understudy_devices.referee.findings import found, noted
 from understudy_devices.referee.recording import Recording
 from understudy_devices.referee.requests import candidates, packed
-from understudy_devices.referee.script import Setting, module_name, script
+from understudy_devices.referee.script import module_name, script
 
 MEMORY_MIB = 1280
 LOW_MIB = 1024
@@ -61,7 +61,7 @@ DEATHS = {
     "the kernel hangs": re.compile(r"is stuck|did not end within"),
     "the kernel died": re.compile(r"panic|Oops|BUG"),
 }
-ENDING = ("hot removal", "hostile exercise", "the fault")
+ENDING = ("hot removal", "removal while a device is open", "hostile exercise", "the fault")
 """Steps in which a wait has to end although what it waits for does not come."""
 WAITS = re.compile(r"(?:it waits without end|when its process is killed): (.+)")
 """A process that waits in the driver, and its stack, as the guest prints it."""
@@ -82,9 +82,23 @@ STEPS = {
     6: "hostile exercise",
     7: "the fault",
     8: "the exercise after the fault",
+    9: "removal while a device is open",
 }
 
 Notify = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The number of processors, the seed for the times of interrupts, and a fault of the card."""
+
+    cpus: int
+    seed: int
+    fault: Fault | None = None
+
+    def __str__(self) -> str:
+        fault = f", {self.fault}" if self.fault else ""
+        return f"{self.cpus} CPU{'s' if self.cpus > 1 else ''}, seed {self.seed}{fault}"
 
 
 @dataclass(frozen=True)
@@ -147,13 +161,14 @@ def run(
     modules = dict.fromkeys(card_modules.needed_by(subject.driver), "")
     modules["vpcib"] = " ".join(f"{name}={value}" for name, value in parameters.items())
     vm = machine.Vm(
-        script(subject.driver, setting),
+        script(subject.driver, subject.card.name, setting.cpus, setting.seed, setting.fault),
         modules,
         {
             "card.ko": subject.card_module,
             subject.driver.name: subject.driver,
             "requests": packed(candidates(subject.driver.read_bytes())),
             "bin/hostile": compiled_for_guest(guest_programs.program("hostile")),
+            "bin/holder": compiled_for_guest(guest_programs.program("holder")),
             "bin/exercise": subject.exercise or "#!/bin/sh\n",
             "bin/vcd": compiled_for_guest(card_programs.vcd(subject.card)),
             "bin/draw_triangles": compiled_for_guest(card_programs.draw_triangles(subject.card)),

@@ -4,7 +4,6 @@ that failed.
 """
 
 import random
-from dataclasses import dataclass
 from pathlib import Path
 
 from understudy_devices.referee import leftovers, memory
@@ -28,32 +27,21 @@ REMOVED_AFTER_SECONDS = (0.1, 1.0)
 THE_CARD = "/sys/bus/pci/devices/10000:00:00.0"
 
 
-@dataclass(frozen=True)
-class Setting:
-    """The number of processors, the seed for the times of interrupts, and a fault of the card."""
-
-    cpus: int
-    seed: int
-    fault: Fault | None = None
-
-    def __str__(self) -> str:
-        fault = f", {self.fault}" if self.fault else ""
-        return f"{self.cpus} CPU{'s' if self.cpus > 1 else ''}, seed {self.seed}{fault}"
-
-
 def module_name(driver: Path) -> str:
     """Return the name that the kernel gives to a module's file."""
     return driver.stem.replace("-", "_")
 
 
-def script(driver: Path, setting: Setting) -> str:
-    """Return the guest's script for a driver; its exit code is the number of the step that failed.
+def script(driver: Path, card: str, cpus: int, seed: int, fault: Fault | None) -> str:
+    """Return the guest's script for a driver of a card.
+
+    Its exit code is the number of the step that failed.
 
     The seed determines when the card is removed.
 
     Each processor reports progress as long as it works, so that a hang is noticed.
     """
-    masks = " ".join(f"{1 << cpu:x}" for cpu in range(setting.cpus))
+    masks = " ".join(f"{1 << cpu:x}" for cpu in range(cpus))
     stem = module_name(driver)
     return f"""stem={stem}
 {leftovers.COMMANDS}
@@ -147,6 +135,31 @@ devices() {{
 			sed -n 's,^DEVNAME=,/dev/,p' "$device/uevent"
 	done
 }}
+# Those of these devices that belong to the card or to nobody, and not to a layer of the kernel on
+# top of the driver.
+own_devices() {{
+	card=$(readlink -f {THE_CARD})
+	for device in /sys/dev/char/*; do
+		grep -qxF "${{device##*/}}" /tmp/before && continue
+		[ ! -e "$device/device" ] || [ "$(readlink -f "$device/device")" = "$card" ] || continue
+		sed -n 's,^DEVNAME=,/dev/,p' "$device/uevent"
+	done
+}}
+# removed_while_held CARD: the card is removed while a process has the driver's devices open and
+# mapped, which it closes afterwards.
+removed_while_held() {{
+	echo $1 > /sys/kernel/vpcib/add || exit 97
+	load 9
+	/bin/holder $(own_devices | head -{ATTACKED_MOST}) > /tmp/holder &
+	holder=$!
+	until grep -q held /tmp/holder; do
+		sleep 0.1
+	done
+	within 9 {LOADING_SECONDS} pull_out || exit 9
+	kill $holder
+	wait $holder
+	unload 9
+}}
 # If a module goes while a process has its device open, the kernel must not need it afterwards.
 unloaded_in_use() {{
 	for device in $attacked; do
@@ -168,11 +181,11 @@ insmod /card.ko || exit 99
 ls /sys/dev/char > /tmp/before
 before_loading
 load 1
-{_with_fault(setting.fault) if setting.fault else _without_fault(setting.seed)}at_the_end
+{_with_fault(fault) if fault else _without_fault(seed, card)}at_the_end
 """
 
 
-def _without_fault(seed: int) -> str:
+def _without_fault(seed: int, card: str) -> str:
     moment = random.Random(seed).uniform(*REMOVED_AFTER_SECONDS)
     return f"""attacked=$(devices | head -{ATTACKED_MOST})
 within 2 {EXERCISE_SECONDS} /bin/exercise || exit 2
@@ -185,6 +198,7 @@ sleep {moment:.3f}
 within 5 {LOADING_SECONDS} pull_out || exit 5
 within 5 {EXERCISE_SECONDS} exercised
 unload 5
+[ -z "$attacked" ] || removed_while_held {card}
 """
 
 

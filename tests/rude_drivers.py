@@ -251,14 +251,11 @@ WRONG = {
             ),
         ),
     ),
-    "keeps_class": Rude(
+    "keeps_folder": Rude(
         "left in the kernel",
         (
-            (
-                "#include <linux/slab.h>\n",
-                "#include <linux/slab.h>\n#include <linux/device/class.h>\n",
-            ),
-            (_MASTER, '\tclass_create(THIS_MODULE, "kept");\n' + _MASTER),
+            ("#include <linux/slab.h>\n", "#include <linux/slab.h>\n#include <linux/proc_fs.h>\n"),
+            (_MASTER, '\tproc_mkdir("kept", NULL);\n' + _MASTER),
         ),
     ),
     "keeps_mapping": Rude(

@@ -32,14 +32,16 @@ enum card_direction {
 };
 
 /**
- * struct card_bar - a window of the card in physical memory
+ * struct card_bar - a window of the card in physical memory, or a range of I/O ports
  * @number: number of the base address register (BAR); a 64-bit BAR also uses the next number
  * @is64: whether the BAR's address has 64 bits
+ * @is_io: whether it is a range of I/O ports
  * @bytes: size in bytes, a power of two
  */
 struct card_bar {
 	u32 number;
 	bool is64;
+	bool is_io;
 	u64 bytes;
 };
 

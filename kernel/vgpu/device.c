@@ -297,7 +297,9 @@ static void describe(const struct card_table *table)
 		kind.bars[table->bars[i].number] = (struct vpcib_bar){
 			.bytes = table->bars[i].bytes,
 			.is64 = table->bars[i].is64,
-			.is_memory = !has_registers(table, table->bars[i].number),
+			.is_io = table->bars[i].is_io,
+			.is_memory = !table->bars[i].is_io &&
+				     !has_registers(table, table->bars[i].number),
 		};
 }
 

@@ -3,7 +3,7 @@
  * The host bridge, which is a PCI domain with one bus of 32 slots.
  *
  * The bridge's memory window is taken from the unused part of the memory window of the machine's
- * first root bus.
+ * first root bus, and so are its I/O ports.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -15,8 +15,11 @@
 #define DOMAIN 0x10000 /* the first domain number that firmware can't use */
 #define WINDOW_FROM (16ull << 20)
 #define WINDOW_LEAST (32ull << 20)
+#define PORTS 0x1000
+#define PORTS_FROM 0x2000
 
 static struct resource window = { .name = "virtual PCI bus", .flags = IORESOURCE_MEM };
+static struct resource ports = { .name = "virtual PCI bus", .flags = IORESOURCE_IO };
 static struct resource numbers = { .name = "virtual PCI bus", .flags = IORESOURCE_BUS };
 static struct pci_sysdata sysdata = { .domain = DOMAIN, .node = NUMA_NO_NODE };
 static struct device *parent;
@@ -30,6 +33,12 @@ bool on_bus(phys_addr_t address)
 struct resource *bridge_window(void)
 {
 	return &window;
+}
+
+/* Returns the bridge's window of I/O ports, which is empty if there was no room for it. */
+struct resource *bridge_ports(void)
+{
+	return &ports;
 }
 
 struct pci_bus *bridge_bus(void)
@@ -162,6 +171,22 @@ static int take_window(void)
 	return ret;
 }
 
+/* Cards without I/O ports work without this window. */
+static void take_ports(void)
+{
+	struct pci_bus *first = pci_find_bus(0, 0);
+
+	if (!first || pci_bus_alloc_resource(first, &ports, PORTS, PORTS, PORTS_FROM, 0,
+					     NULL, NULL))
+		pr_warn("no room for the cards' I/O ports\n");
+}
+
+static void give_back(struct resource *taken)
+{
+	if (taken->parent)
+		release_resource(taken);
+}
+
 static int scan(void)
 {
 	struct pci_host_bridge *bridge = pci_alloc_host_bridge(0);
@@ -173,6 +198,8 @@ static int scan(void)
 	bridge->sysdata = &sysdata;
 	bridge->ops = &config_operations;
 	pci_add_resource(&bridge->windows, &window);
+	if (ports.parent)
+		pci_add_resource(&bridge->windows, &ports);
 	pci_add_resource(&bridge->windows, &numbers);
 	dev_set_msi_domain(&bridge->dev, interrupt_domain());
 	pci_lock_rescan_remove();
@@ -193,6 +220,7 @@ int bridge_init(void)
 
 	if (ret)
 		return ret;
+	take_ports();
 	parent = root_device_register("vpcib");
 	ret = PTR_ERR_OR_ZERO(parent);
 	if (ret)
@@ -210,7 +238,8 @@ unnotify:
 unregister:
 	root_device_unregister(parent);
 release:
-	release_resource(&window);
+	give_back(&ports);
+	give_back(&window);
 	return ret;
 }
 
@@ -222,5 +251,6 @@ void bridge_exit(void)
 	pci_unlock_rescan_remove();
 	bus_unregister_notifier(&pci_bus_type, &driver_notifier);
 	root_device_unregister(parent);
-	release_resource(&window);
+	give_back(&ports);
+	give_back(&window);
 }

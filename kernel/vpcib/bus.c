@@ -21,7 +21,7 @@ static u8 flags_of(const struct access_bus *at)
 	bool soft = at->interrupts && !softirq_count();
 
 	return (at->card->gone || at->card->silent ? VPCIB_ABSENT : 0) |
-	       (config_decodes(at->card) ? 0 : VPCIB_NOT_DECODED) |
+	       (config_decodes(at->card, at->bar) ? 0 : VPCIB_NOT_DECODED) |
 	       (at->interrupts && interrupt_may_come(at->card) ? VPCIB_INTERRUPTIBLE
 							       : 0) |
 	       (soft ? VPCIB_SOFT_INTERRUPTIBLE : 0);
@@ -51,15 +51,15 @@ static u32 offset_of(const struct access_bus *at, u64 address)
 }
 
 /* Returns whether accesses to the card's BARs reach it.  Its MSI-X table answers all of these. */
-static bool is_reached(const struct vpcib_card *card)
+static bool is_reached(const struct vpcib_card *card, u32 bar)
 {
-	return !card->gone && config_decodes(card);
+	return !card->gone && config_decodes(card, bar);
 }
 
 /* Returns whether the card reacts to accesses of its registers. */
-bool bus_is_answered(const struct vpcib_card *card)
+bool bus_is_answered(const struct vpcib_card *card, u32 bar)
 {
-	return is_reached(card) && !card->silent;
+	return is_reached(card, bar) && !card->silent;
 }
 
 void bus_suffer(struct vpcib_card *card)
@@ -75,7 +75,7 @@ static u64 load_locked(struct access_bus *at, u32 offset, u32 bytes)
 	u64 value = ~0ull >> (64 - 8 * bytes);
 
 	bus_suffer(at->card);
-	if (bus_is_answered(at->card))
+	if (bus_is_answered(at->card, at->bar))
 		value = at->card->kind->load(at->card, at->bar, offset, bytes);
 	bus_note(at, VPCIB_LOAD, offset, value, bytes);
 	touched(at);
@@ -94,7 +94,7 @@ static u64 bus_load(struct device_bus *bus, u64 address, u32 bytes)
 	flags = vpcib_lock(at->card);
 	if (!msix_holds(at->card, at->bar, offset, bytes))
 		value = load_locked(at, offset, bytes);
-	else if (is_reached(at->card))
+	else if (is_reached(at->card, at->bar))
 		value = msix_load(at->card, offset, bytes);
 	vpcib_unlock(at->card, flags);
 	return value;
@@ -107,13 +107,13 @@ void bus_store_locked(struct access_bus *at, u32 offset, u64 value, u32 bytes)
 		return;
 	}
 	if (msix_holds(at->card, at->bar, offset, bytes)) {
-		if (is_reached(at->card))
+		if (is_reached(at->card, at->bar))
 			msix_store(at->card, offset, value, bytes);
 		return;
 	}
 	bus_suffer(at->card);
 	bus_note(at, VPCIB_STORE, offset, value, bytes);
-	if (bus_is_answered(at->card))
+	if (bus_is_answered(at->card, at->bar))
 		at->card->kind->store(at->card, at->bar, offset, value, bytes);
 	touched(at);
 }

@@ -62,7 +62,7 @@ static inline u64 code_value(const u8 code[INSTRUCTION_BYTES_MAX])
 /* Makes the faults that an access to a register may have.  The card is locked. */
 void bus_suffer(struct vpcib_card *card);
 
-bool bus_is_answered(const struct vpcib_card *card);
+bool bus_is_answered(const struct vpcib_card *card, u32 bar);
 
 /* Writes to the card, which must exist and be locked. */
 void bus_store_locked(struct access_bus *at, u32 offset, u64 value, u32 bytes);

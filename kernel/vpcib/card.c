@@ -14,9 +14,27 @@ struct vpcib_card *card_in(u32 slot)
 	return rcu_dereference(card_slots[slot]);
 }
 
-static bool is_inside(const struct resource *range, phys_addr_t address)
+static bool is_inside(const struct resource *range, phys_addr_t address, u32 type)
 {
-	return range->flags && address >= range->start && address <= range->end;
+	return range->flags & type && address >= range->start && address <= range->end;
+}
+
+static struct vpcib_card *find(phys_addr_t address, u32 type, u32 *bar, u32 *offset)
+{
+	struct vpcib_card *card;
+	u32 slot, i;
+
+	for (slot = 0; slot < SLOTS; slot++) {
+		card = card_in(slot);
+		for (i = 0; card && i < VPCIB_BARS; i++) {
+			if (!is_inside(&card->address[i], address, type))
+				continue;
+			*bar = i;
+			*offset = address - card->address[i].start;
+			return card;
+		}
+	}
+	return NULL;
 }
 
 /*
@@ -25,20 +43,13 @@ static bool is_inside(const struct resource *range, phys_addr_t address)
  */
 struct vpcib_card *card_at(phys_addr_t address, u32 *bar, u32 *offset)
 {
-	struct vpcib_card *card;
-	u32 slot, i;
+	return find(address, IORESOURCE_MEM, bar, offset);
+}
 
-	for (slot = 0; slot < SLOTS; slot++) {
-		card = card_in(slot);
-		for (i = 0; card && i < VPCIB_BARS; i++) {
-			if (!is_inside(&card->address[i], address))
-				continue;
-			*bar = i;
-			*offset = address - card->address[i].start;
-			return card;
-		}
-	}
-	return NULL;
+/* The same for the number of an I/O port. */
+struct vpcib_card *card_at_port(u32 port, u32 *bar, u32 *offset)
+{
+	return find(port, IORESOURCE_IO, bar, offset);
 }
 
 void *vpcib_state(struct vpcib_card *card)

@@ -89,6 +89,7 @@ struct vpcib_card {
 /* bridge.c */
 bool on_bus(phys_addr_t address);
 struct resource *bridge_window(void);
+struct resource *bridge_ports(void);
 struct pci_bus *bridge_bus(void);
 struct vpcib_card *card_of(const struct device *dev);
 int bridge_init(void);
@@ -98,6 +99,7 @@ void bridge_exit(void);
 extern struct vpcib_card __rcu *card_slots[]; /* slots.c changes it */
 struct vpcib_card *card_in(u32 slot);
 struct vpcib_card *card_at(phys_addr_t address, u32 *bar, u32 *offset);
+struct vpcib_card *card_at_port(u32 port, u32 *bar, u32 *offset);
 
 /* slots.c */
 int slots_add(const char *name);
@@ -113,7 +115,7 @@ void config_reset(struct vpcib_card *card);
 void config_mark_bars(struct vpcib_card *card);
 u32 config_read(struct vpcib_card *card, u32 where, u32 bytes);
 void config_write(struct vpcib_card *card, u32 where, u32 value, u32 bytes);
-bool config_decodes(const struct vpcib_card *card);
+bool config_decodes(const struct vpcib_card *card, u32 bar);
 bool config_is_master(const struct vpcib_card *card);
 bool config_sends_messages(const struct vpcib_card *card);
 u32 config_message(const struct vpcib_card *card, u32 vector);
@@ -201,6 +203,11 @@ void journal_note(const struct vpcib_card *card, struct vpcib_access access);
 /* misuse.c */
 __printf(3, 4) void misuse_note(u32 slot, struct vpcib_access access,
 				const char *format, ...);
+
+/* ports.c */
+void ports_watch(void);
+int ports_init(void);
+void ports_exit(void);
 
 /* line.c */
 int line_init(void);

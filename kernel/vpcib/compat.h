@@ -5,6 +5,7 @@
 
 #include <linux/device.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
@@ -18,6 +19,25 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, unsigned long flag
 	vma->vm_flags &= ~flags;
 }
 #endif
+
+/* An argument of kallsyms_on_each_symbol's callback that newer kernels have not. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+#define FURTHER struct module *module,
+#else
+#define FURTHER
+#endif
+
+/* Returns the module's code, and stores its size in bytes. */
+static inline void *module_text(const struct module *module, size_t *bytes)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+	*bytes = module->core_layout.text_size;
+	return module->core_layout.base;
+#else
+	*bytes = module->mem[MOD_TEXT].size;
+	return module->mem[MOD_TEXT].base;
+#endif
+}
 
 /* Returns the vm_area_struct among the arguments of a call to mprotect_fixup. */
 static inline struct vm_area_struct *mprotect_area(const struct pt_regs *regs)

@@ -26,15 +26,40 @@ static u32 vector_bits(const struct vpcib_card *card)
 	return GENMASK(card->kind->msi_vectors - 1, 0);
 }
 
+/* Returns the low bits of a BAR, which say what it is. */
+static u32 type_of(const struct vpcib_bar *bar)
+{
+	return bar->is_io  ? PCI_BASE_ADDRESS_SPACE_IO
+	       : bar->is64 ? PCI_BASE_ADDRESS_MEM_TYPE_64
+			   : PCI_BASE_ADDRESS_MEM_TYPE_32;
+}
+
+/* Returns the bits of a BAR that are its address. */
+static u32 address_mask(const struct vpcib_bar *bar)
+{
+	return (u32)(bar->is_io ? PCI_BASE_ADDRESS_IO_MASK : PCI_BASE_ADDRESS_MEM_MASK);
+}
+
+static bool has_ports(const struct vpcib_card *card)
+{
+	u32 i;
+
+	for (i = 0; i < VPCIB_BARS; i++) {
+		if (card->kind->bars[i].bytes && card->kind->bars[i].is_io)
+			return true;
+	}
+	return false;
+}
+
 /* Writes the bits of the BARs that say what they are. */
 void config_mark_bars(struct vpcib_card *card)
 {
 	u32 i;
 
 	for (i = 0; i < VPCIB_BARS; i++) {
-		if (card->kind->bars[i].bytes && card->kind->bars[i].is64)
+		if (card->kind->bars[i].bytes)
 			config_put(card, PCI_BASE_ADDRESS_0 + 4 * i,
-				   PCI_BASE_ADDRESS_MEM_TYPE_64, 4);
+				   type_of(&card->kind->bars[i]), 4);
 	}
 }
 
@@ -48,9 +73,8 @@ static void reset_bars(struct vpcib_card *card)
 
 		if (!bar->bytes)
 			continue;
-		if (bar->is64)
-			start |= PCI_BASE_ADDRESS_MEM_TYPE_64;
-		config_put(card, PCI_BASE_ADDRESS_0 + 4 * i, lower_32_bits(start), 4);
+		config_put(card, PCI_BASE_ADDRESS_0 + 4 * i,
+			   lower_32_bits(start) | type_of(bar), 4);
 		if (bar->is64)
 			config_put(card, PCI_BASE_ADDRESS_1 + 4 * i,
 				   upper_32_bits(start), 4);
@@ -94,13 +118,13 @@ static u32 writable(const struct vpcib_card *card, u32 where)
 
 	switch (where) {
 	case PCI_COMMAND:
-		return COMMAND_WRITABLE;
+		return COMMAND_WRITABLE | (has_ports(card) ? PCI_COMMAND_IO : 0);
 	case PCI_CACHE_LINE_SIZE:
 		return 0xffff;
 	case PCI_BASE_ADDRESS_0 ... PCI_BASE_ADDRESS_5:
 		if (card->kind->bars[i].bytes)
 			return -(u32)min(card->kind->bars[i].bytes, 1ull << 31) &
-			       PCI_BASE_ADDRESS_MEM_MASK;
+			       address_mask(&card->kind->bars[i]);
 		if (i && card->kind->bars[i - 1].is64)
 			return upper_32_bits(-card->kind->bars[i - 1].bytes);
 		return 0;
@@ -161,20 +185,22 @@ static bool has_addresses(const struct vpcib_card *card)
 	u32 i;
 
 	for (i = 0; i < VPCIB_BARS; i++) {
+		const struct vpcib_bar *bar = &card->kind->bars[i];
 		u32 low = config_get(card, PCI_BASE_ADDRESS_0 + 4 * i, 4);
 
-		if (card->kind->bars[i].bytes &&
-		    (low & PCI_BASE_ADDRESS_MEM_MASK) != card->address[i].start)
+		if (bar->bytes && (low & address_mask(bar)) != card->address[i].start)
 			return false;
 	}
 	return true;
 }
 
-/* Returns whether the card reacts to accesses of its BARs (pci_enable_device). */
-bool config_decodes(const struct vpcib_card *card)
+/* Returns whether the card reacts to accesses of the BAR (pci_enable_device). */
+bool config_decodes(const struct vpcib_card *card, u32 bar)
 {
-	return config_get(card, PCI_COMMAND, 2) & PCI_COMMAND_MEMORY &&
-	       power_is_on(card) && has_addresses(card);
+	u32 wanted = card->kind->bars[bar].is_io ? PCI_COMMAND_IO : PCI_COMMAND_MEMORY;
+
+	return config_get(card, PCI_COMMAND, 2) & wanted && power_is_on(card) &&
+	       has_addresses(card);
 }
 
 /* Returns whether the driver has allowed DMA and messages (pci_set_master). */

@@ -54,7 +54,7 @@ static u32 peek(const struct odd *odd, u32 offset, u64 *value)
 	u32 bar = odd->at->bar, at = odd->page + offset;
 
 	*value = 0xff;
-	if (!card || !bus_is_answered(card))
+	if (!card || !bus_is_answered(card, bar))
 		return 1;
 	*value = 0;
 	if (!msix_holds(card, bar, at, MSIX_WORD_BYTES))

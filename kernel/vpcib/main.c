@@ -98,7 +98,8 @@ static const struct {
 	{ trap_init, trap_exit },	    { dma_init, dma_exit },
 	{ sleep_init, sleep_exit },	    { bounds_init, bounds_exit },
 	{ leaks_init, leaks_exit },	    { line_init, line_exit },
-	{ refusal_init, refusal_exit },	    { folder_init, folder_exit },
+	{ refusal_init, refusal_exit },	    { ports_init, ports_exit },
+	{ folder_init, folder_exit },
 };
 
 static void take_down(u32 count)

@@ -13,6 +13,8 @@
 #include "card.h"
 
 #define BAR_LEAST 16
+#define PORTS_LEAST 4
+#define PORTS_MOST 256
 
 static DEFINE_MUTEX(slots_lock);
 static LIST_HEAD(kinds);
@@ -38,16 +40,16 @@ static void card_free(struct vpcib_card *card)
 static int place_bar(struct vpcib_card *card, u32 i)
 {
 	const struct vpcib_bar *bar = &card->kind->bars[i];
-	struct resource *window = bridge_window();
+	struct resource *window = bar->is_io ? bridge_ports() : bridge_window();
+	u64 apart = bar->is_io ? bar->bytes : max_t(u64, bar->bytes, PAGE_SIZE);
 	int ret;
 
 	if (!bar->bytes)
 		return 0;
 	card->address[i].name = card->kind->name;
-	card->address[i].flags = IORESOURCE_MEM;
+	card->address[i].flags = bar->is_io ? IORESOURCE_IO : IORESOURCE_MEM;
 	ret = allocate_resource(window, &card->address[i], bar->bytes, window->start,
-				window->end, max_t(u64, bar->bytes, PAGE_SIZE), NULL,
-				NULL);
+				window->end, apart, NULL, NULL);
 	if (ret || !bar->is_memory)
 		return ret;
 	card->memory[i] = memory_alloc(bar->bytes);
@@ -267,6 +269,25 @@ int slots_add(const char *name)
 	return ret;
 }
 
+static bool is_size(const struct vpcib_bar *bar)
+{
+	u64 least = bar->is_io ? PORTS_LEAST : BAR_LEAST;
+	u64 most = bar->is_io ? PORTS_MOST : WINDOW_MOST;
+
+	return is_power_of_2(bar->bytes) && bar->bytes >= least && bar->bytes <= most;
+}
+
+static bool has_ports(const struct vpcib_kind *kind)
+{
+	u32 i;
+
+	for (i = 0; i < VPCIB_BARS; i++) {
+		if (kind->bars[i].bytes && kind->bars[i].is_io)
+			return true;
+	}
+	return false;
+}
+
 /* The table and the pending bits are inside their BAR, each at a multiple of 8. */
 static bool has_place_for_msix(const struct vpcib_kind *kind)
 {
@@ -292,8 +313,9 @@ static bool can_be(const struct vpcib_kind *kind)
 
 		if (!bar->bytes)
 			continue;
-		if (!is_power_of_2(bar->bytes) || bar->bytes < BAR_LEAST ||
-		    bar->bytes > WINDOW_MOST)
+		if (!is_size(bar))
+			return false;
+		if (bar->is_io && (bar->is64 || bar->is_memory))
 			return false;
 		if (bar->is64 && (i + 1 == VPCIB_BARS || kind->bars[i + 1].bytes))
 			return false;
@@ -313,6 +335,8 @@ int vpcib_register(struct vpcib_kind *kind)
 	else
 		list_add_tail(&kind->list, &kinds);
 	mutex_unlock(&slots_lock);
+	if (!ret && has_ports(kind))
+		ports_watch();
 	return ret;
 }
 EXPORT_SYMBOL_GPL(vpcib_register);

@@ -7,6 +7,8 @@
  * decodes the instruction, and the card executes the access before the next instruction begins.
  * All other BARs are memory of the card.
  *
+ * A BAR may also be a range of I/O ports; then the driver's IN and OUT are intercepted (ports.c).
+ *
  * A driver can't tell the card from a real card, so the real card's driver runs unchanged.
  */
 #ifndef UNDERSTUDY_VPCIB_H
@@ -23,14 +25,16 @@ struct vpcib_card;
 
 /**
  * struct vpcib_bar - a range of bus addresses of a card
- * @bytes: size: a power of two, at least 16; 0 if the card has no BAR with this number
+ * @bytes: size: a power of two, at least 16, or 4 to 256 ports; 0 if the card has no BAR with this number
  * @is64: whether the BAR has a 64-bit address; if so, it also uses the next BAR number
  * @is_memory: whether the BAR is memory without registers, which loads and stores access directly
+ * @is_io: whether the BAR is a range of I/O ports, which IN and OUT access
  */
 struct vpcib_bar {
 	u64 bytes;
 	bool is64;
 	bool is_memory;
+	bool is_io;
 };
 
 /**

@@ -5,15 +5,21 @@ Below the card, newer kernels have further devices, which have the port.
 """
 
 import re
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from guests import boot, group, once, text
 
+from understudy_devices.base.paths import cards_dir
+from understudy_devices.platforms.vm import card_modules, packages
 from understudy_devices.platforms.vm.machine import Result
 
 pytestmark = group("uart16550")
 
 SCENARIO = """
+[ ! -e /card.ko ] || insmod /card.ko || fail 'no card'
 card=/sys/bus/pci/devices/10000:00:00.0
 tty=$(basename "$(ls -d $card/tty/ttyS* $card/*/*/tty/ttyS* 2> /dev/null | head -1)")
 [ -c "/dev/$tty" ] || fail "no port: $(dmesg | grep -E 'ttyS|serial|10000:00' | tail -12)"
@@ -31,20 +37,33 @@ put 0 /sys/kernel/vpcib/remove
 """
 
 
+IN_MEMORY = "bytes: 4096, kind: memory32"
+IN_PORTS = "bytes: 8, kind: io"
+
+
 @once
-def driven(processors: int) -> Result:
-    """Boot the VM, and send a text through the port."""
-    return boot(SCENARIO, {"card_uart16550": ""}, cpus=processors, clock="wall")
+def driven(processors: int, bar: str) -> Result:
+    """Boot the VM, and send a text through the port, whose registers are in such a BAR."""
+    if bar == IN_MEMORY:
+        return boot(SCENARIO, {"card_uart16550": ""}, cpus=processors, clock="wall")
+    with TemporaryDirectory() as folder:
+        copy = Path(folder, "uart16550.yaml")
+        copy.write_text((cards_dir() / copy.name).read_text().replace(IN_MEMORY, bar))
+        shutil.copy(cards_dir() / "uart16550.c", folder)
+        module = card_modules.card(packages.fetch_kernel(), copy)
+        files = {"card.ko": module}
+        return boot(SCENARIO, {"vpcib": ""}, files=files, cpus=processors, clock="wall")
 
 
-@pytest.fixture(params=[1, 2])
+@pytest.fixture(params=[(1, IN_MEMORY), (2, IN_MEMORY), (1, IN_PORTS), (2, IN_PORTS)])
 def run(request: pytest.FixtureRequest) -> Result:
     """The VM's files, with one and two processors."""
-    return driven(request.param)
+    return driven(*request.param)
 
 
 def test_it_is_a_16550a(run: Result) -> None:
-    assert re.search(r"ttyS\d at MMIO 0x\w+ \(irq = \d+.*is a 16550A", run.out["dmesg"].decode())
+    where = r"ttyS\d at (MMIO|I/O) 0x\w+ \(irq = \d+.*is a 16550A"
+    assert re.search(where, run.out["dmesg"].decode())
 
 
 def test_what_is_sent_comes_back(run: Result) -> None:

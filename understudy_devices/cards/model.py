@@ -185,16 +185,19 @@ class Config(Section):
 
 
 class Bar(Section):
-    """A window of the card in physical memory."""
+    """A window of the card in physical memory, or a range of I/O ports."""
 
     number: Annotated[int, Field(ge=0, le=5)]
     """Number of the base address register; one of kind memory64 takes the next one as well."""
     name: Name
     """Its name in the manual."""
-    bytes: Annotated[int, Field(ge=16, le=2**27)]
-    """Size in bytes, a power of two; the bus has 256 MiB for all its cards."""
-    kind: Literal["memory32", "memory64"]
-    """Whether its address has 32 or 64 bits."""
+    bytes: Annotated[int, Field(ge=4, le=2**27)]
+    """Size in bytes, a power of two: at least 16, or 4 to 256 ports; the bus has 256 MiB for all
+    its cards.
+    """
+    kind: Literal["memory32", "memory64", "io"]
+    """Whether its address has 32 or 64 bits, or it is a range of I/O ports for IN and OUT.
+    """
     description: Text
     """What it contains."""
 

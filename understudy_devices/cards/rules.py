@@ -139,9 +139,10 @@ def _bars(card: Card) -> Broken:
     for index, bar in enumerate(card.bars):
         if not _power_of_two(bar.bytes):
             yield ("bars", index, "bytes"), f"{bar.bytes} bytes are no power of two"
-        if bar.kind == "memory32" and bar.bytes > 2**31:
-            yield ("bars", index, "bytes"), f"{bar.bytes} bytes need kind: memory64"
-        numbers = [bar.number] if bar.kind == "memory32" else [bar.number, bar.number + 1]
+        least, most = (4, 256) if bar.kind == "io" else (16, 2**27)
+        if not least <= bar.bytes <= most:
+            yield ("bars", index, "bytes"), f"kind {bar.kind} has {least} to {most} bytes"
+        numbers = [bar.number, bar.number + 1] if bar.kind == "memory64" else [bar.number]
         if numbers[-1] > 5:
             yield ("bars", index, "number"), "a memory64 BAR takes two numbers: 4 is the last"
         for number in numbers:
@@ -160,9 +161,11 @@ def _msix(card: Card, known: Known) -> Broken:
     if msix.bar not in known.bars:
         there = ", ".join(map(str, sorted(known.bars)))
         yield path, f"there is no BAR {msix.bar}: there are: {there}"
-        return
     parts = {"table": 16 * msix.vectors, "pending": 8}
     bars = [bar for bar in card.bars if bar.number == msix.bar]
+    if bars and bars[0].kind == "io":
+        yield path, f"BAR {msix.bar} has I/O ports: the table is in memory"
+        return
     for key, size in parts.items():
         begin = getattr(msix, key)
         here = ("capabilities", "msix", key)

@@ -87,7 +87,8 @@ def _bool(value: object) -> str:
 
 def _bar(bar: Bar) -> Iterator[Member]:
     yield "number", str(bar.number)
-    yield "is64", "true" if bar.kind == "memory64" else "false"
+    yield "is64", _bool(bar.kind == "memory64")
+    yield "is_io", _bool(bar.kind == "io")
     yield "bytes", _wide(bar.bytes)
 
 

@@ -44,8 +44,15 @@ MISTAKES = [
         "bytes: 4096, kind",
         "bytes: 8, kind",
         9,
-        "bytes: 8: Input should be greater than or equal to 16",
+        "a BAR of kind memory32 has 16 to 134217728 bytes",
     ),
+    (
+        "bytes: 4096, kind: memory32",
+        "bytes: 512, kind: io",
+        9,
+        "a BAR of kind io has 4 to 256 bytes",
+    ),
+    ("bytes: 4096, kind: memory32", "bytes: 2, kind: io", 9, "bytes: 2: Input should be greater"),
     ("0, name: CONTROL", "5, name: CONTROL", 12, "there is no BAR 0: there are: 5"),
     (
         "number: 0, name: CONTROL, bytes: 4096, kind: memory32",
@@ -161,6 +168,15 @@ def test_a_name_of_the_kernels_is_refused(name: str, register: str, message: str
     with pytest.raises(UserError) as caught:
         specification.parse("x.yaml", wrong.encode())
     assert f"{message} in C, as a macro of the kernel does" in str(caught.value)
+
+
+def test_a_table_of_vectors_is_not_in_ports() -> None:
+    ports = "bars:\n  - {number: 1, name: PORTS, bytes: 64, kind: io, description: x}\n"
+    text = GOOD.replace("bars:\n", ports, 1).replace(
+        "msi: {vectors: 2}", "msix: {vectors: 2, bar: 1}"
+    )
+    with pytest.raises(UserError, match="BAR 1 has I/O ports: the table is in memory"):
+        specification.parse("x.yaml", text.encode())
 
 
 @pytest.mark.parametrize(("old", "new", "line", "reason"), MISTAKES)

@@ -141,7 +141,7 @@ def _bars(card: Card) -> Broken:
             yield ("bars", index, "bytes"), f"{bar.bytes} bytes are no power of two"
         least, most = (4, 256) if bar.kind == "io" else (16, 2**27)
         if not least <= bar.bytes <= most:
-            yield ("bars", index, "bytes"), f"kind {bar.kind} has {least} to {most} bytes"
+            yield ("bars", index, "bytes"), f"a BAR of kind {bar.kind} has {least} to {most} bytes"
         numbers = [bar.number, bar.number + 1] if bar.kind == "memory64" else [bar.number]
         if numbers[-1] > 5:
             yield ("bars", index, "number"), "a memory64 BAR takes two numbers: 4 is the last"

@@ -21,7 +21,7 @@ COMPILED := .venv/compiled
 # The pictures of reports, which commands work without.
 VIEWS := web/public/views.json
 
-.PHONY: help setup demo check check-core check-python test lint test-core test-python test-slow \
+.PHONY: help setup demo check check-core check-python test lint test-core test-python test-slow test-ci \
 	test-debug-kernel bench wheel image mutants nightly studio docs artifact clean
 
 setup: $(COMPILED) $(VIEWS) ## install what is missing
@@ -61,7 +61,7 @@ check-core: build/core/configured
 check-python: setup
 	python -m pytest -q -n 2 --dist loadgroup -m "not vm and not slow and not thorough"
 
-test: setup ## all tests but the slow ones, as in CI; half an hour or more on two processors
+test: setup ## all tests but the slow ones; over an hour on two processors
 	$(MAKE) --jobs 2 --output-sync=line lint test-core
 	$(MAKE) test-python
 
@@ -81,6 +81,13 @@ PYTEST := python -m pytest -n 4 --dist loadgroup
 
 test-python: setup ## the Python tests, with VMs
 	$(PYTEST) -m "not slow and not base"
+
+# The quick tests take longer than CI may.
+FEW := -p few_of_each_file --few 6
+
+test-ci: setup ## what CI runs: the first quick tests of each file; half an hour on two processors
+	$(MAKE) --jobs 2 --output-sync=line lint test-core
+	PYTHONPATH=tests $(PYTEST) -m "not slow and not base" $(FEW)
 
 test-slow: setup ## the tests that `make test` leaves out (docs/decisions/0052-slow-tests.md)
 	$(PYTEST) -m slow

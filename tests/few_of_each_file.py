@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A plugin of pytest that runs the first tests of each file: enough to notice that something is not
-installed, in a tenth of the time.
+"""A plugin of pytest that runs the first tests of each file that are not left out otherwise.
+
+Three notice that something is not installed; CI runs more.
 """
 
 from collections import Counter
@@ -8,16 +9,20 @@ from pathlib import Path
 
 import pytest
 
-FEW = 3
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--few", type=int, default=3, help="how many tests of each file")
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the first tests of each file."""
+    few = config.getoption("--few")
     seen: Counter[Path] = Counter()
     kept: list[pytest.Item] = []
     others: list[pytest.Item] = []
     for item in items:
         seen[item.path] += 1
-        (kept if seen[item.path] <= FEW else others).append(item)
+        (kept if seen[item.path] <= few else others).append(item)
     config.hook.pytest_deselected(items=others)
     items[:] = kept

@@ -282,6 +282,9 @@ def test_memory_leaked() -> None:
     assert of(rule, TAKEN, GIVEN, other, TAKEN, UNBOUND, UNBOUND) == [(2, "at 0x40100")]
     assert of(rule, GIVEN, other, UNBOUND) == [(0, "at 0x40000"), (1, "at 0x40100")]
     assert of(rule, GIVEN, BOUND) == []
+    refused = line(What.UNBOUND, value=1)
+    assert of(rule, GIVEN, refused, TAKEN, BOUND) == []
+    assert of(rule, GIVEN, refused, BOUND) == [(0, "at 0x40000")]
 
 
 OPEN: Line = {"flags": INTERRUPTIBLE}

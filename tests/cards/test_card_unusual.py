@@ -36,7 +36,7 @@ FIGURES = {
 }
 INDEXES = ("RECEIVE", "TRANSMIT", "WIDE", "STATUS", "SLOT_0", "BETWEEN", "SLOT_1", "SLOT_3")
 MISTAKES = [
-    ("bytes: 16,", "bytes: 8,", "bytes: 8: Input should be greater than or equal to 16"),
+    ("bytes: 16,", "bytes: 8,", "a BAR of kind memory32 has 16 to 134217728 bytes"),
     ("offset: 4, width: 64", "offset: 2, width: 64", "WIDE at 0x2 is misaligned: multiples of 4"),
     ("offset: 4, width: 64", "offset: 12, width: 64", "WIDE ends at 0x14, outside BAR 0 of 0x10"),
     ("access: wo", "access: rw", "TRANSMIT at 0x0 overlaps RECEIVE (0x0 to 0x0)"),

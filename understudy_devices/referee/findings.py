@@ -266,13 +266,17 @@ def leaked(run: Run) -> Iterator[Finding]:
     If its probe refuses the card, the kernel frees managed memory (dmam_alloc_coherent) only after
     the record of that.
     """
+    has_refused = False
     memory: dict[int, int] = {}
     for event in run.events:
         if event.what == What.DMA_GIVEN:
             memory[event.value] = event.number
         elif event.what == What.DMA_TAKEN:
             memory.pop(event.value, None)
-        elif event.what == What.BOUND or (event.what == What.UNBOUND and not event.value):
+        elif event.what == What.UNBOUND and event.value:
+            has_refused = True
+        elif event.what == What.UNBOUND or (event.what == What.BOUND and has_refused):
+            has_refused = False
             for address, number in memory.items():
                 yield Finding("DMA memory leaked", number, f"at {address:#x}")
             memory.clear()

@@ -79,8 +79,8 @@ within() {{
 }}
 load() {{
 	within $1 {LOADING_SECONDS} insmod /{driver.name} || exit $1
-	loaded {stem}
 	sleep 1
+	loaded {stem}
 	[ -e {THE_CARD}/driver ] || {{ echo 'its probe has not taken the card'; exit $1; }}
 }}
 unload() {{
@@ -224,7 +224,7 @@ def _with_refusals(first: int) -> str:
 number={first}
 while [ $number -lt {first + REQUESTS_MOST} ] && load_refused $number; do
 	[ -e {THE_CARD}/driver ] && try_exercise {REFUSED_SECONDS}
-	[ -e /sys/module/$stem ] && unload 7 || after_unloading
+	[ -e /sys/module/$stem ] && unload 7 || {{ registered > /tmp/with; after_unloading; }}
 	number=$((number + 1))
 done
 echo none > /sys/kernel/vpcib/fault

@@ -56,7 +56,7 @@ still_allocated() {{
 }}
 after_unloading() {{
 	still 2 still_registered "left behind"
-	cat /tmp/left >> /tmp/registered
+	registered > /tmp/registered
 }}
 at_the_end() {{
 	still {WAIT_FOR_FREES_SECONDS} still_allocated "memory leaked"

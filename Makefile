@@ -85,7 +85,7 @@ test-python: setup ## the Python tests, with VMs
 # The quick tests take longer than CI may.
 FEW := -p few_of_each_file --few 6
 
-test-ci: setup ## what CI runs: the first quick tests of each file; half an hour on two processors
+test-ci: setup ## what CI runs: the first quick tests of each file
 	$(MAKE) --jobs 2 --output-sync=line lint test-core
 	PYTHONPATH=tests $(PYTEST) -m "not slow and not base" $(FEW)
 

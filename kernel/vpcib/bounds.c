@@ -20,6 +20,7 @@
 #include <linux/module.h>
 #include <linux/page-flags.h>
 
+#include "breakpoint.h"
 #include "card.h"
 
 #define REPORTS_MOST 16 /* of each kind */
@@ -132,18 +133,13 @@ void bounds_check_mapping(const struct vm_area_struct *area, unsigned long pfn,
 	}
 }
 
-/* A probe with such a handler is not optimised into a jump, which could not refuse. */
-static void after_copy(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
-{
-}
-
 static struct kprobe probes[] = {
 	{ .symbol_name = "_copy_from_user",
 	  .pre_handler = at_copy_from_user,
-	  .post_handler = after_copy },
+	  .post_handler = stays_breakpoint },
 	{ .symbol_name = "_copy_to_user",
 	  .pre_handler = at_copy_to_user,
-	  .post_handler = after_copy },
+	  .post_handler = stays_breakpoint },
 };
 static u32 nr_probes; /* those that are registered */
 

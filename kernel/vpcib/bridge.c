@@ -16,7 +16,6 @@
 #define WINDOW_FROM (16ull << 20)
 #define WINDOW_LEAST (32ull << 20)
 #define PORTS 0x1000
-#define PORTS_FROM 0x2000
 
 static struct resource window = { .name = "virtual PCI bus", .flags = IORESOURCE_MEM };
 static struct resource ports = { .name = "virtual PCI bus", .flags = IORESOURCE_IO };
@@ -176,8 +175,8 @@ static void take_ports(void)
 {
 	struct pci_bus *first = pci_find_bus(0, 0);
 
-	if (!first || pci_bus_alloc_resource(first, &ports, PORTS, PORTS, PORTS_FROM, 0,
-					     NULL, NULL))
+	if (!first || pci_bus_alloc_resource(first, &ports, PORTS, PORTS,
+					     PCIBIOS_MIN_IO, 0, NULL, NULL))
 		pr_warn("no room for the cards' I/O ports\n");
 }
 

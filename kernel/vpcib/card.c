@@ -52,6 +52,17 @@ struct vpcib_card *card_at_port(u32 port, u32 *bar, u32 *offset)
 	return find(port, IORESOURCE_IO, bar, offset);
 }
 
+bool kind_has_ports(const struct vpcib_kind *kind)
+{
+	u32 i;
+
+	for (i = 0; i < VPCIB_BARS; i++) {
+		if (kind->bars[i].bytes && kind->bars[i].is_io)
+			return true;
+	}
+	return false;
+}
+
 void *vpcib_state(struct vpcib_card *card)
 {
 	return card->state;

@@ -100,6 +100,7 @@ extern struct vpcib_card __rcu *card_slots[]; /* slots.c changes it */
 struct vpcib_card *card_in(u32 slot);
 struct vpcib_card *card_at(phys_addr_t address, u32 *bar, u32 *offset);
 struct vpcib_card *card_at_port(u32 port, u32 *bar, u32 *offset);
+bool kind_has_ports(const struct vpcib_kind *kind);
 
 /* slots.c */
 int slots_add(const char *name);

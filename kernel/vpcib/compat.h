@@ -22,9 +22,9 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, unsigned long flag
 
 /* An argument of kallsyms_on_each_symbol's callback that newer kernels have not. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
-#define FURTHER struct module *module,
+#define MODULE_ARGUMENT struct module *module,
 #else
-#define FURTHER
+#define MODULE_ARGUMENT
 #endif
 
 /* Returns the module's code, and stores its size in bytes. */

@@ -40,17 +40,6 @@ static u32 address_mask(const struct vpcib_bar *bar)
 	return (u32)(bar->is_io ? PCI_BASE_ADDRESS_IO_MASK : PCI_BASE_ADDRESS_MEM_MASK);
 }
 
-static bool has_ports(const struct vpcib_card *card)
-{
-	u32 i;
-
-	for (i = 0; i < VPCIB_BARS; i++) {
-		if (card->kind->bars[i].bytes && card->kind->bars[i].is_io)
-			return true;
-	}
-	return false;
-}
-
 /* Writes the bits of the BARs that say what they are. */
 void config_mark_bars(struct vpcib_card *card)
 {
@@ -118,7 +107,8 @@ static u32 writable(const struct vpcib_card *card, u32 where)
 
 	switch (where) {
 	case PCI_COMMAND:
-		return COMMAND_WRITABLE | (has_ports(card) ? PCI_COMMAND_IO : 0);
+		return COMMAND_WRITABLE |
+		       (kind_has_ports(card->kind) ? PCI_COMMAND_IO : 0);
 	case PCI_CACHE_LINE_SIZE:
 		return 0xffff;
 	case PCI_BASE_ADDRESS_0 ... PCI_BASE_ADDRESS_5:

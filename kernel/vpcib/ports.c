@@ -24,6 +24,7 @@
 #include <asm/insn.h>
 #include <asm/text-patching.h>
 
+#include "breakpoint.h"
 #include "bus.h"
 #include "compat.h"
 
@@ -72,7 +73,7 @@ static bool active;
 static int (*decode)(struct insn *insn, const void *code, int bytes,
 		     enum insn_mode mode);
 static int (*each_symbol)(int (*with)(void *data, const char *name,
-				      FURTHER unsigned long address),
+				      MODULE_ARGUMENT unsigned long address),
 			  void *data);
 static bool (*find_size)(unsigned long address, unsigned long *bytes,
 			 unsigned long *offset);
@@ -199,11 +200,6 @@ static int at_code(struct kprobe *probe, struct pt_regs *regs)
 	return 1;
 }
 
-/* A probe with such a handler is not optimised into a jump, which could go nowhere else. */
-static void after_code(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
-{
-}
-
 /* --- which instructions ------------------------------------------------------------- */
 
 static bool is_port_code(const struct insn *insn, struct port_code *code)
@@ -238,7 +234,7 @@ static void intercept(const void *at, const struct insn *insn, struct port_code 
 		code->next = (unsigned long)at + insn->length;
 		code->probe = (struct kprobe){ .addr = (kprobe_opcode_t *)at,
 					       .pre_handler = at_code,
-					       .post_handler = after_code };
+					       .post_handler = stays_breakpoint };
 		hash_add_rcu(codes, &code->node, code->next);
 		ret = register_kprobe(&code->probe);
 	}
@@ -275,7 +271,8 @@ static void look_through(const void *begin, size_t bytes, struct module *module)
 static unsigned long found[FUNCTIONS_MOST];
 static u32 nr_found;
 
-static int note_function(void *unused, const char *name, FURTHER unsigned long address)
+static int note_function(void *unused, const char *name,
+			 MODULE_ARGUMENT unsigned long address)
 {
 	if (match_string(functions, ARRAY_SIZE(functions), name) >= 0 &&
 	    nr_found < FUNCTIONS_MOST)
@@ -296,7 +293,8 @@ static void look_through_kernel(void)
 	}
 }
 
-static void forget(struct module *module, bool all)
+/* Forgets the instructions of a module; NULL: all. */
+static void forget(const struct module *module)
 {
 	struct port_code *code;
 	struct hlist_node *next;
@@ -304,7 +302,7 @@ static void forget(struct module *module, bool all)
 
 	hash_for_each_safe(codes, i, next, code, node)
 	{
-		if (!all && code->module != module)
+		if (module && code->module != module)
 			continue;
 		unregister_kprobe(&code->probe);
 		hash_del_rcu(&code->node);
@@ -322,7 +320,7 @@ static int module_changes(struct notifier_block *block, unsigned long state, voi
 	if (active && state == MODULE_STATE_COMING)
 		look_through(text, bytes, data);
 	else if (active && state == MODULE_STATE_GOING)
-		forget(data, false);
+		forget(data);
 	mutex_unlock(&codes_lock);
 	return NOTIFY_OK;
 }
@@ -355,5 +353,5 @@ int ports_init(void)
 void ports_exit(void)
 {
 	unregister_module_notifier(&module_notifier);
-	forget(NULL, true);
+	forget(NULL);
 }

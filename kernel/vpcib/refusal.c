@@ -15,6 +15,7 @@
 #include <linux/kprobes.h>
 #include <linux/module.h>
 
+#include "breakpoint.h"
 #include "card.h"
 
 /* What runs instead of a function that refuses. */
@@ -56,17 +57,12 @@ struct request {
 
 static int at_request(struct kprobe *probe, struct pt_regs *regs);
 
-/* A probe with such a handler is not optimised into a jump, which could go nowhere else. */
-static void after(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
-{
-}
-
-#define REQUEST(function, instead)                    \
-	{                                             \
-		.probe = { .symbol_name = function,   \
-			   .pre_handler = at_request, \
-			   .post_handler = after },   \
-		.refusal = instead                    \
+#define REQUEST(function, instead)                             \
+	{                                                      \
+		.probe = { .symbol_name = function,            \
+			   .pre_handler = at_request,          \
+			   .post_handler = stays_breakpoint }, \
+		.refusal = instead                             \
 	}
 
 /* A kernel has some of these names: newer ones have those with "noprof". */
@@ -134,7 +130,7 @@ static struct request requests[] = {
 	REQUEST("register_netdev", no_memory),
 };
 
-static struct module *loaded; /* only compared */
+static struct module *loaded; /* last, and still there */
 
 /* Returns 1 if the request is refused: another function runs instead. */
 static int at_request(struct kprobe *probe, struct pt_regs *regs)

@@ -277,17 +277,6 @@ static bool is_size(const struct vpcib_bar *bar)
 	return is_power_of_2(bar->bytes) && bar->bytes >= least && bar->bytes <= most;
 }
 
-static bool has_ports(const struct vpcib_kind *kind)
-{
-	u32 i;
-
-	for (i = 0; i < VPCIB_BARS; i++) {
-		if (kind->bars[i].bytes && kind->bars[i].is_io)
-			return true;
-	}
-	return false;
-}
-
 /* The table and the pending bits are inside their BAR, each at a multiple of 8. */
 static bool has_place_for_msix(const struct vpcib_kind *kind)
 {
@@ -335,7 +324,7 @@ int vpcib_register(struct vpcib_kind *kind)
 	else
 		list_add_tail(&kind->list, &kinds);
 	mutex_unlock(&slots_lock);
-	if (!ret && has_ports(kind))
+	if (!ret && kind_has_ports(kind))
 		ports_watch();
 	return ret;
 }

@@ -39,6 +39,9 @@ put 0 /sys/kernel/vpcib/remove
 
 IN_MEMORY = "bytes: 4096, kind: memory32"
 IN_PORTS = "bytes: 8, kind: io"
+WHERE = {IN_MEMORY: "MMIO", IN_PORTS: "I/O"}
+everywhere = pytest.mark.parametrize("bar", WHERE)
+with_processors = pytest.mark.parametrize("processors", [1, 2])
 
 
 @once
@@ -55,17 +58,16 @@ def driven(processors: int, bar: str) -> Result:
         return boot(SCENARIO, {"vpcib": ""}, files=files, cpus=processors, clock="wall")
 
 
-@pytest.fixture(params=[(1, IN_MEMORY), (2, IN_MEMORY), (1, IN_PORTS), (2, IN_PORTS)])
-def run(request: pytest.FixtureRequest) -> Result:
-    """The VM's files, with one and two processors."""
-    return driven(*request.param)
+@everywhere
+@with_processors
+def test_it_is_a_16550a(processors: int, bar: str) -> None:
+    where = rf"ttyS\d at {WHERE[bar]} 0x\w+ \(irq = \d+.*is a 16550A"
+    assert re.search(where, driven(processors, bar).out["dmesg"].decode())
 
 
-def test_it_is_a_16550a(run: Result) -> None:
-    where = r"ttyS\d at (MMIO|I/O) 0x\w+ \(irq = \d+.*is a 16550A"
-    assert re.search(where, run.out["dmesg"].decode())
-
-
-def test_what_is_sent_comes_back(run: Result) -> None:
+@everywhere
+@with_processors
+def test_what_is_sent_comes_back(processors: int, bar: str) -> None:
+    run = driven(processors, bar)
     assert text(run, "received") == text(run, "sent")
     assert "tx:1492" in text(run, "serial")

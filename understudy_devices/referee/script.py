@@ -80,7 +80,7 @@ within() {{
 load() {{
 	within $1 {LOADING_SECONDS} insmod /{driver.name} || exit $1
 	sleep 1
-	loaded {stem}
+	loaded $stem
 	[ -e {THE_CARD}/driver ] || {{ echo 'its probe has not taken the card'; exit $1; }}
 }}
 unload() {{
@@ -98,6 +98,16 @@ pull_out() {{
 }}
 exercised() {{
 	until [ -e /tmp/exercised ]; do
+		sleep 0.1
+	done
+}}
+held() {{
+	until grep -q held /tmp/holder; do
+		sleep 0.1
+	done
+}}
+released() {{
+	until [ -e /tmp/released ]; do
 		sleep 0.1
 	done
 }}
@@ -124,7 +134,7 @@ try_exercise() {{
 load_refused() {{
 	echo request $1 > /sys/kernel/vpcib/fault || exit 98
 	within 7 {LOADING_SECONDS} insmod /{driver.name} 2> /tmp/said || return 0
-	loaded {stem}
+	loaded $stem
 	[ -e {THE_CARD}/driver ] || sleep 1
 	grep -q none /sys/kernel/vpcib/fault
 }}
@@ -150,14 +160,16 @@ own_devices() {{
 removed_while_held() {{
 	echo $1 > /sys/kernel/vpcib/add || exit 97
 	load 9
-	/bin/holder $(own_devices | head -{ATTACKED_MOST}) > /tmp/holder &
-	holder=$!
-	until grep -q held /tmp/holder; do
-		sleep 0.1
-	done
+	(
+		/bin/holder $(own_devices | head -{ATTACKED_MOST}) > /tmp/holder &
+		echo $! > /tmp/leader
+		wait
+		: > /tmp/released
+	) &
+	within 9 {LOADING_SECONDS} held
 	within 9 {LOADING_SECONDS} pull_out || exit 9
-	kill $holder
-	wait $holder
+	kill -9 $(cat /tmp/leader)
+	within 9 {DYING_SECONDS} released
 	unload 9
 }}
 # If a module goes while a process has its device open, the kernel must not need it afterwards.
@@ -168,7 +180,7 @@ unloaded_in_use() {{
 			rmmod {driver.stem} 2> /dev/null || exit 0
 			timeout 1 cat <&3 > /dev/null
 		)
-		[ -e /sys/module/{module_name(driver)} ] || load 3
+		[ -e /sys/module/$stem ] || load 3
 	done
 }}
 # Another processor than the one that gets the signal may hang. So all processors print their

@@ -19,8 +19,11 @@ try:
         print("ended", flush=True)
     except KeyboardInterrupt:
         time.sleep(0.1)
-except KeyboardInterrupt:  # a second one: Polars raises its own, and Python follows
-    pass
+except BaseException as error:
+    # A second one, as Polars raises its own and Python follows; or Polars' panic in place of it,
+    # if the signal came while Polars was imported.
+    if "KeyboardInterrupt" not in repr(error):
+        raise
 print("interrupted", flush=True)
 """
 

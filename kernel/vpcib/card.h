@@ -12,6 +12,7 @@
  *   the following locks.
  * - The fallback's lock.
  * - The lock of a card's DMA list.
+ * - The lock of a domain of the IOMMU.
  * - The journal's lock.
  *
  * card_in, card_at and card_of must be called under rcu_read_lock.
@@ -73,8 +74,9 @@ struct vpcib_card {
 	u32 drawn; /* the last random number */
 	struct hrtimer hold_end;
 
-	/* memory that the driver has given to the card */
+	/* memory that the driver has given to the card, or the addresses of its IOMMU's domain */
 	raw_spinlock_t dma_lock;
+	struct space *space; /* NULL: none */
 	struct list_head dma;
 	struct {
 		u64 address;
@@ -140,6 +142,12 @@ void msix_set_pending(struct vpcib_card *card, u32 vectors);
 bool msix_holds(const struct vpcib_card *card, u32 bar, u32 offset, u32 bytes);
 u64 msix_load(struct vpcib_card *card, u32 offset, u32 bytes);
 void msix_store(struct vpcib_card *card, u32 offset, u64 value, u32 bytes);
+
+/* iommu.c */
+int iommu_init(void);
+void iommu_exit(void);
+int iommu_transfer(const struct vpcib_card *card, u64 address, void *buffer,
+		   size_t bytes, bool to_driver);
 
 /* interrupt.c */
 struct irq_domain *interrupt_domain(void);

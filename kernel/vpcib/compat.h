@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Hides the differences in mappings, page faults and DMA between kernels 6.1 and 6.12. */
+/* Hides the differences in mappings, page faults, DMA and IOMMUs between kernels 6.1 and 6.12. */
 #ifndef UNDERSTUDY_VPCIB_COMPAT_H
 #define UNDERSTUDY_VPCIB_COMPAT_H
 
 #include <linux/device.h>
+#include <linux/iommu.h>
+#include <linux/irqdomain.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/platform_device.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
@@ -105,6 +109,35 @@ static inline void dma_never_skip_sync(struct device *dev)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0) && defined(CONFIG_DMA_NEED_SYNC)
 	dev->dma_skip_sync = false;
+#endif
+}
+
+/*
+ * Interrupts of a card reach no other device.  Kernels before 6.3 ask the IOMMU whether this is so,
+ * and newer ones the interrupts' domain.
+ */
+static inline bool is_isolation(enum iommu_cap what)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+	return what == IOMMU_CAP_INTR_REMAP;
+#else
+	return false;
+#endif
+}
+
+static inline void isolate_messages(struct irq_domain *domain)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	domain->flags |= IRQ_DOMAIN_FLAG_ISOLATED_MSI;
+#endif
+}
+
+/* Kernels before 6.7 keep the functions of an IOMMU that was unregistered for its buses. */
+static inline void forget_iommu(void)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+	pci_bus_type.iommu_ops = NULL;
+	platform_bus_type.iommu_ops = NULL;
 #endif
 }
 

@@ -366,43 +366,65 @@ static void write(struct vpcib_card *card, struct given *given, u64 address,
 		memcpy(given->before + at, given->where + at, bytes);
 }
 
+/*
+ * Copies to or from the driver's memory.  Returns 0, -EFAULT if the driver has not given it to the
+ * card, or -EACCES if it may not be used so.  Locked.
+ */
+static int transfer_given(struct vpcib_card *card, u64 address, void *buffer,
+			  size_t bytes, bool to_driver, bool *stale)
+{
+	enum dma_data_direction forbidden = to_driver ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+	struct given *given = holding(card, address, bytes);
+
+	if (!given)
+		return -EFAULT;
+	if (given->direction == forbidden)
+		return -EACCES;
+	if (to_driver) {
+		write(card, given, address, buffer, bytes);
+		return 0;
+	}
+	compare_all(card, address, bytes);
+	*stale = is_stale(given, address, bytes);
+	memcpy(buffer, given->where + (address - given->address), bytes);
+	fault_corrupts(card, buffer, bytes);
+	return 0;
+}
+
 static int transfer(struct vpcib_card *card, u64 address, void *buffer, size_t bytes,
 		    bool to_driver)
 {
-	enum dma_data_direction forbidden = to_driver ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
-	struct given *given;
+	bool stale = false;
 	unsigned long flags;
-	u8 refused = 0;
-	bool may, stale = false;
+	u8 why = 0;
+	int ret;
 
 	raw_spin_lock_irqsave(&card->dma_lock, flags);
-	given = holding(card, address, bytes);
-	if (!config_is_master(card))
-		refused = VPCIB_NOT_MASTER;
-	else if (given && given->direction == forbidden)
-		refused = VPCIB_WRONG_DIRECTION;
-	may = given && !refused && !card->gone;
-	if (may && fault_happens(card, FAULT_DMA)) {
-		refused = VPCIB_ABSENT;
-		may = false;
-	}
-	if (may && !to_driver) {
-		compare_all(card, address, bytes);
-		stale = is_stale(given, address, bytes);
-	}
-	if (may && to_driver)
-		write(card, given, address, buffer, bytes);
-	else if (may) {
-		memcpy(buffer, given->where + (address - given->address), bytes);
-		fault_corrupts(card, buffer, bytes);
-	}
+	if (card->gone)
+		ret = -ENODEV;
+	else if (!config_is_master(card))
+		ret = -EPERM;
+	else if (fault_happens(card, FAULT_DMA))
+		ret = -EIO;
+	else if (card->space)
+		ret = iommu_transfer(card, address, buffer, bytes, to_driver);
+	else
+		ret = transfer_given(card, address, buffer, bytes, to_driver, &stale);
 	raw_spin_unlock_irqrestore(&card->dma_lock, flags);
+	if (ret == -EPERM)
+		why = VPCIB_NOT_MASTER;
+	else if (ret == -EACCES)
+		why = VPCIB_WRONG_DIRECTION;
+	else if (ret == -EIO)
+		why = VPCIB_ABSENT;
+	else if (stale)
+		why = VPCIB_STALE;
 	note_flags(card,
-		   !may	       ? VPCIB_DMA_REFUSED
+		   ret	       ? VPCIB_DMA_REFUSED
 		   : to_driver ? VPCIB_DMA_WRITE
 			       : VPCIB_DMA_READ,
-		   address, bytes, stale ? VPCIB_STALE : refused);
-	return may ? 0 : -EFAULT;
+		   address, bytes, why);
+	return ret ? -EFAULT : 0;
 }
 
 int vpcib_dma_read(struct vpcib_card *card, u64 address, void *to, size_t bytes)

@@ -30,6 +30,7 @@
 #include <linux/slab.h>
 
 #include "card.h"
+#include "compat.h"
 
 /* target address of messages on a PC; nothing is written there */
 #define MESSAGE_ADDRESS 0xfee00000
@@ -631,6 +632,7 @@ int interrupt_init(void)
 	msi_domain = pci_msi_create_irq_domain(fwnode, &msi_info, vectors_domain);
 	if (!msi_domain)
 		goto remove_vectors;
+	isolate_messages(msi_domain);
 	return 0;
 
 remove_vectors:

@@ -92,13 +92,21 @@ static const struct {
 	int (*init)(void);
 	void (*exit)(void);
 } parts[] = {
-	{ journal_init, journal_exit },	    { handler_init, handler_exit },
-	{ interrupt_init, interrupt_exit }, { bridge_init, bridge_exit },
-	{ mapping_init, mapping_exit },	    { fallback_init, fallback_exit },
-	{ trap_init, trap_exit },	    { dma_init, dma_exit },
-	{ sleep_init, sleep_exit },	    { bounds_init, bounds_exit },
-	{ leaks_init, leaks_exit },	    { line_init, line_exit },
-	{ refusal_init, refusal_exit },	    { ports_init, ports_exit },
+	{ journal_init, journal_exit },
+	{ handler_init, handler_exit },
+	{ interrupt_init, interrupt_exit },
+	{ iommu_init, iommu_exit },
+	{ bridge_init, bridge_exit },
+	{ mapping_init, mapping_exit },
+	{ fallback_init, fallback_exit },
+	{ trap_init, trap_exit },
+	{ dma_init, dma_exit },
+	{ sleep_init, sleep_exit },
+	{ bounds_init, bounds_exit },
+	{ leaks_init, leaks_exit },
+	{ line_init, line_exit },
+	{ refusal_init, refusal_exit },
+	{ ports_init, ports_exit },
 	{ folder_init, folder_exit },
 };
 

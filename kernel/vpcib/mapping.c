@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Intercepts the mappings that drivers make by ioremap, remap_pfn_range and related functions.
+ * Intercepts the mappings that drivers make by ioremap, remap_pfn_range, vmf_insert_pfn and related
+ * functions.
  *
  * There is no hardware at a card's bus addresses.  Registers are mapped to these addresses without
  * access permission, with the page-table entry that PROT_NONE makes.  So each access faults, and
@@ -12,6 +13,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/mm.h>
+#include <linux/pfn_t.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -22,6 +24,8 @@
 static struct iprobe ioremap_probe;
 static struct iprobe iounmap_probe;
 static struct iprobe remap_probe;
+static struct iprobe insert_probe;
+static struct iprobe insert_large_probe;
 static struct iprobe mprotect_probe;
 
 typedef int (*map_fn)(unsigned long address, unsigned long end, phys_addr_t to,
@@ -334,6 +338,43 @@ static bool is_our_remap(struct iprobe *probe, struct pt_regs *regs)
 }
 
 /*
+ * Inserts a page of registers, when a process has touched its mapping.  Pages of a memory BAR are
+ * not inserted so: the process would keep them when the card is gone.
+ */
+static vm_fault_t our_insert_pfn(struct vm_area_struct *vma, unsigned long address,
+				 unsigned long pfn)
+{
+	struct bar_memory *memory;
+	vm_fault_t ret;
+	u32 page;
+
+	memory = memory_at(PFN_PHYS(pfn), &page);
+	ret = memory ? VM_FAULT_SIGBUS
+		     : vmf_insert_pfn_prot(vma, address, pfn,
+					   without_access(vma->vm_page_prot));
+	memory_put(memory);
+	iprobe_done(&insert_probe);
+	return ret;
+}
+
+static bool is_our_insert(struct iprobe *probe, struct pt_regs *regs)
+{
+	return on_bus(PFN_PHYS(regs->dx));
+}
+
+/* A large page of registers is inserted page by page. */
+static vm_fault_t our_insert_large(void)
+{
+	iprobe_done(&insert_large_probe);
+	return VM_FAULT_FALLBACK;
+}
+
+static bool is_our_large_insert(struct iprobe *probe, struct pt_regs *regs)
+{
+	return on_bus(PFN_PHYS(regs->si & ~PFN_FLAGS_MASK));
+}
+
+/*
  * Refuses mprotect on registers.  If mprotect restored the access permission, accesses would bypass
  * the card.
  */
@@ -361,13 +402,25 @@ static struct {
 	const char *symbol;
 	void *replacement;
 	bool (*decide)(struct iprobe *probe, struct pt_regs *regs);
+	bool is_new; /* kernel 6.1 does not have it, or only as an inline function */
 } hooks[] = {
 	{ &ioremap_probe, "ioremap_page_range", our_ioremap_page_range,
 	  is_our_ioremap },
 	{ &iounmap_probe, "iounmap", our_iounmap, NULL },
 	{ &remap_probe, "remap_pfn_range", our_remap_pfn_range, is_our_remap },
+	{ &insert_probe, "vmf_insert_pfn", our_insert_pfn, is_our_insert },
+	{ &insert_large_probe, "vmf_insert_pfn_pmd", our_insert_large,
+	  is_our_large_insert, true },
 	{ &mprotect_probe, "mprotect_fixup", our_mprotect_fixup, is_our_mprotect },
 };
+
+static void unregister(u32 count)
+{
+	while (count--) {
+		if (iprobe_registered(hooks[count].probe))
+			iprobe_unregister(hooks[count].probe);
+	}
+}
 
 int mapping_init(void)
 {
@@ -378,14 +431,15 @@ int mapping_init(void)
 		struct iprobe *probe = hooks[i].probe;
 		int ret;
 
+		if (hooks[i].is_new && !symbol_address(hooks[i].symbol))
+			continue;
 		*probe = (struct iprobe){ .symbol = hooks[i].symbol,
 					  .replacement = hooks[i].replacement,
 					  .decide = hooks[i].decide };
 		ret = iprobe_register(probe);
 		if (ret) {
 			pr_err("can't intercept %s\n", hooks[i].symbol);
-			while (i--)
-				iprobe_unregister(hooks[i].probe);
+			unregister(i);
 			return ret;
 		}
 	}
@@ -395,10 +449,7 @@ int mapping_init(void)
 
 void mapping_exit(void)
 {
-	u32 i = ARRAY_SIZE(hooks);
-
-	while (i--)
-		iprobe_unregister(hooks[i].probe);
+	unregister(ARRAY_SIZE(hooks));
 	outlived_exit();
 	if (!list_empty(&kernel_mappings))
 		pr_warn("a driver that is gone still maps a card\n");

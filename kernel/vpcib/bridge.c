@@ -21,7 +21,6 @@ static struct resource window = { .name = "virtual PCI bus", .flags = IORESOURCE
 static struct resource ports = { .name = "virtual PCI bus", .flags = IORESOURCE_IO };
 static struct resource numbers = { .name = "virtual PCI bus", .flags = IORESOURCE_BUS };
 static struct pci_sysdata sysdata = { .domain = DOMAIN, .node = NUMA_NO_NODE };
-static struct device *parent;
 static struct pci_bus *root_bus;
 
 bool on_bus(phys_addr_t address)
@@ -193,7 +192,6 @@ static int scan(void)
 
 	if (!bridge)
 		return -ENOMEM;
-	bridge->dev.parent = parent;
 	bridge->sysdata = &sysdata;
 	bridge->ops = &config_operations;
 	pci_add_resource(&bridge->windows, &window);
@@ -220,13 +218,9 @@ int bridge_init(void)
 	if (ret)
 		return ret;
 	take_ports();
-	parent = root_device_register("vpcib");
-	ret = PTR_ERR_OR_ZERO(parent);
-	if (ret)
-		goto release;
 	ret = bus_register_notifier(&pci_bus_type, &driver_notifier);
 	if (ret)
-		goto unregister;
+		goto release;
 	ret = scan();
 	if (ret)
 		goto unnotify;
@@ -234,8 +228,6 @@ int bridge_init(void)
 
 unnotify:
 	bus_unregister_notifier(&pci_bus_type, &driver_notifier);
-unregister:
-	root_device_unregister(parent);
 release:
 	give_back(&ports);
 	give_back(&window);
@@ -249,7 +241,6 @@ void bridge_exit(void)
 	pci_remove_root_bus(root_bus);
 	pci_unlock_rescan_remove();
 	bus_unregister_notifier(&pci_bus_type, &driver_notifier);
-	root_device_unregister(parent);
 	give_back(&ports);
 	give_back(&window);
 }

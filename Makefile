@@ -83,7 +83,7 @@ test-python: setup ## the Python tests, with VMs
 	$(PYTEST) -m "not slow and not base"
 
 # The quick tests take longer than CI may.
-FEW := -p few_of_each_file --few 6
+FEW := -p few_of_each_file --few 3
 
 test-ci: setup ## what CI runs: the first quick tests of each file
 	$(MAKE) --jobs 2 --output-sync=line lint test-core

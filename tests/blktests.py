@@ -35,7 +35,7 @@ OURS = ("iprobe", "vpt")
 AS_IT_IS = ("none", "mq-deadline")
 NEEDED = ("bash", "find", "column", "diff", "fio", "mktemp", "dmesg")
 USED = (
-    *("blkid", "blktrace", "findmnt", "gawk", "getopt", "losetup", "lsblk", "mkfs.ext3"),
+    *("blkid", "blktrace", "findmnt", "gawk", "getopt", "losetup", "lsblk", "mkfs.ext3", "stat"),
     *("logger", "modinfo", "modprobe", "setpci", "xfs_io"),
 )
 LEFT_OUT = (".git", "results")

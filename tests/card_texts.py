@@ -6,6 +6,8 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+ACCESSES = ["rw", "ro", "wo", "w1c", "w1s", "w1t", "w0c", "w0s", "w0t", "wc", "ws", "rc", "rs"]
+
 GOOD = """\
 name: tiny
 title: A tiny card
@@ -149,7 +151,7 @@ class RandomCard:
         self._registers.append(register)
 
     def _access(self) -> str:
-        return self._draw.choice(["rw", "ro", "wo", "w1c", "w1s", "rc"])
+        return self._draw.choice(ACCESSES)
 
     def _fields(self, register: dict[str, Any]) -> Iterator[dict[str, Any]]:
         low = self._draw.randrange(3)

@@ -58,10 +58,14 @@ struct card_bar {
  * @writable: bits that keep the written value
  * @clears: bits that writing 1 clears
  * @sets: bits that writing 1 sets
+ * @toggles: bits that writing 1 inverts
+ * @at_zero: those of the three that writing 0 clears, sets or inverts instead
+ * @always: those of the three that any write clears or sets
  * @read_clears: bits that a read clears
+ * @read_sets: bits that a read sets
  *
- * A bit is in at most one of @writable, @clears, @sets and @read_clears. A reserved bit is in none
- * of these masks, and not in @readable.
+ * A bit is in at most one of @writable, @clears, @sets, @toggles, @read_clears and @read_sets. A
+ * reserved bit is in none of these masks, and not in @readable.
  */
 struct card_register {
 	const char *name;
@@ -75,7 +79,11 @@ struct card_register {
 	u64 writable;
 	u64 clears;
 	u64 sets;
+	u64 toggles;
+	u64 at_zero;
+	u64 always;
 	u64 read_clears;
+	u64 read_sets;
 };
 
 /**

@@ -76,7 +76,7 @@ u64 registers_load(struct registers *registers, u32 index, u64 lanes)
 	u64 *value = &registers->values[index];
 	u64 seen = *value & reg->readable & lanes;
 
-	*value &= ~(reg->read_clears & lanes);
+	*value = (*value & ~(reg->read_clears & lanes)) | (reg->read_sets & lanes);
 	return seen;
 }
 
@@ -84,11 +84,12 @@ void registers_store(struct registers *registers, u32 index, u64 value, u64 lane
 {
 	const struct card_register *reg = &registers->table->registers[index];
 	u64 taken = reg->writable & lanes;
+	u64 acts = ((value ^ reg->at_zero) | reg->always) & lanes;
 	u64 old = registers->values[index];
 
-	value &= lanes;
-	old &= ~(taken | (value & reg->clears));
-	registers->values[index] = old | (value & (taken | reg->sets));
+	old &= ~(taken | (acts & reg->clears));
+	old |= (taken & value) | (acts & reg->sets);
+	registers->values[index] = old ^ (acts & reg->toggles);
 }
 
 bool registers_interrupts(const struct registers *registers,

@@ -104,9 +104,9 @@ static inline u64 part_to_register(const struct register_part *part, u64 value)
  * registers_load - carry out a driver's read of a register
  * @registers: the card's registers
  * @index: index of the register
- * @lanes: bits to read; of these, the load clears the read-clear bits
+ * @lanes: bits to read; of these, the load clears the read-clear bits, and sets the read-set bits
  *
- * Return: the register's value before clearing; 0 in unreadable bits and in bits outside @lanes
+ * Return: the register's value before that; 0 in unreadable bits and in bits outside @lanes
  */
 u64 registers_load(struct registers *registers, u32 index, u64 lanes);
 

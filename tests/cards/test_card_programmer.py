@@ -93,17 +93,22 @@ def writable(register: Document) -> int:
 
 
 def choices(name: str, document: Document) -> Iterator[Call]:
-    """Yield a call for each named value of each rw field, with all other rw bits set."""
+    """Yield a call for each named value of each rw field, with all other rw bits set. Besides, the
+    write sets ws bits, and the read of the other rw bits sets rs bits.
+    """
     for index, register in enumerate(ordered(document)):
         rw = [one for one in register.get("fields", ()) if one["access"] == "rw"]
         whole = sum(low_and_mask(one)[1] for one in rw)
+        set_too = {"ws", "rs"} if len(rw) > 1 else {"ws"}
+        fields = [one for one in register.get("fields", ()) if one["access"] in set_too]
+        besides = sum(low_and_mask(one)[1] for one in fields)
         for field in rw if register.get("kind") != "port" else ():
             low, mask = low_and_mask(field)
             label = f"{name}_{register['name']}_{field['name']}".upper()
             function = f"{name}_set_{register['name']}_{field['name']}".lower()
             for entry in field.get("values", ()):
                 call = f"{function}(card, {label}_{entry['name']}); show({index});"
-                chosen = whole & ~mask | entry["value"] << low
+                chosen = whole & ~mask | entry["value"] << low | besides
                 yield f"stub_values[{index}] = {whole}ull; {call}", [chosen]
 
 

@@ -122,7 +122,12 @@ def test_a_file_of_somebody_else_becomes_a_card(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ("field {} EN", "field {onwrite=wzc;} EN", 11, "EN: rw, wzc: a card has rw, ro, wo, woclr"),
+        (
+            "field {} EN",
+            "field {onread=rclr;} EN",
+            11,
+            "EN: rw, rclr: a card has rw, ro, wo, and one effect",
+        ),
         ("field {} EN", "field {sw=rw1;} EN", 11, "EN: rw1: a card has"),
         (
             "CTRL @0x0",

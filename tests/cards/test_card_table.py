@@ -93,8 +93,11 @@ class Bits:
             at = bar, 8 * offset + number
             if self.access.get(at, "wo") != "wo":
                 seen |= self.value[at] << number
-            if self.access.get(at) == "rc":
-                self.value[at] = 0
+            match self.access.get(at):
+                case "rc":
+                    self.value[at] = 0
+                case "rs":
+                    self.value[at] = 1
         return seen
 
     def write(self, bar: int, offset: int, size: int, value: int) -> None:
@@ -107,8 +110,20 @@ class Bits:
                     self.value[at] = one
                 case "w1c" if one:
                     self.value[at] = 0
+                case "w0c" if not one:
+                    self.value[at] = 0
+                case "wc":
+                    self.value[at] = 0
                 case "w1s" if one:
                     self.value[at] = 1
+                case "w0s" if not one:
+                    self.value[at] = 1
+                case "ws":
+                    self.value[at] = 1
+                case "w1t" if one:
+                    self.value[at] ^= 1
+                case "w0t" if not one:
+                    self.value[at] ^= 1
 
     def set(self, register: Document, value: int) -> None:
         """Set a register, as the card does."""

@@ -5,6 +5,8 @@ The bus's IOMMU translates what a card accesses, and refuses what the process ha
 has a driver of its own for NVMe controllers (nvme://), which knows nothing of this project.
 """
 
+from pathlib import Path
+
 from guests import boot, group, once, text
 
 from understudy_devices.base.programs import Program, compiled
@@ -70,7 +72,7 @@ def test_a_process_drives_a_card() -> None:
 
 
 def test_qemu_drives_the_nvme_card() -> None:
-    files = {}
+    files: dict[str, Path] = {}
     for program in ("qemu-io", "qemu-img"):
         files |= debian_programs.files(program, "qemu-utils")
     modules = {"card_nvme": "", **MODULES}

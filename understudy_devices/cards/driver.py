@@ -9,7 +9,7 @@ mark the parts that the author must write.
 from itertools import groupby
 from typing import Any
 
-from understudy_devices.cards.model import Card, Interrupt, Register, RegisterField
+from understudy_devices.cards.model import AT_ZERO, Card, Interrupt, Register, RegisterField
 from understudy_devices.cards.template import render, render_block
 
 TEMPLATE = "driver.c"
@@ -64,6 +64,12 @@ def mask(card: Card, register: Register, field: RegisterField) -> str:
     return f"{card.name}_{register.prefix}_{field.name}_mask".upper()
 
 
+def ones(card: Card, register: Register) -> str:
+    """Return what a write of other bits has to add, since a 0 has an effect; empty if nothing."""
+    masks = [mask(card, register, one) for one in register.fields if one.access in AT_ZERO]
+    return "".join(f" | {one}" for one in masks)
+
+
 def _by_register(card: Card, key: str) -> list[tuple[Register, list[Interrupt]]]:
     """Return the registers with status or enable bits, each with its interrupts."""
     order = [register.name for register in card.all_registers]
@@ -98,6 +104,7 @@ def _source(card: Card, register: Register, interrupts: list[Interrupt]) -> dict
         "bits": [mask(card, register, one) for one in unique],
         "acknowledged": acknowledged,
         "stay": stay if acknowledged else [],
+        "ones": ones(card, register),
         "otherwise": [one.name for one in unique if one.access not in ("w1c", "rc")],
         "cases": list(cases),
     }
@@ -113,4 +120,5 @@ def _enable(card: Card, register: Register, interrupts: list[Interrupt]) -> dict
         "register": register,
         "bits": [mask(card, register, one) for one in fields],
         "stay": [mask(card, register, one) for one in stay],
+        "ones": ones(card, register),
     }

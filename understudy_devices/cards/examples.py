@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from understudy_devices.cards.driver import address, mask, view
+from understudy_devices.cards.driver import address, mask, ones, view
 from understudy_devices.cards.header import INT_MAX
 from understudy_devices.cards.model import Buffer, Card, Register, RegisterField
 from understudy_devices.cards.template import render_block
@@ -63,6 +63,7 @@ def _named(card: Card, register: Register, field: RegisterField) -> tuple[str, d
         "place": address(card, register),
         "label": f"{card.name}_{register.name}_{field.name}",
         "kept": [mask(card, register, one) for one in others],
+        "ones": ones(card, register),
     }
 
 

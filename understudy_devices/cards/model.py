@@ -10,11 +10,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
 
-Access = Literal["rw", "ro", "wo", "w1c", "w1s", "rc"]
+OnWrite = Literal["w1c", "w1s", "w1t", "w0c", "w0s", "w0t", "wc", "ws"]
+Access = Literal["rw", "ro", "wo", OnWrite, "rc", "rs"]
+"""UVM's names: what writing 1, writing 0, any write or reading clears, sets or toggles."""
+AT_ZERO: Final[tuple[OnWrite, ...]] = ("w0c", "w0s", "w0t")
+ON_WRITE: Final[tuple[OnWrite, ...]] = get_args(OnWrite)
+READABLE: Final[tuple[Access, ...]] = ("rw", "ro", *ON_WRITE, "rc", "rs")
 Direction = Literal["to_device", "from_device"]
 Side = Literal["both", "loaded", "stored"]
 
@@ -221,7 +226,8 @@ class RegisterField(Section):
     bits: BitsKey
     """Which bits."""
     access: Access
-    """For a driver: rw, ro, wo; writing 1 clears (w1c) or sets (w1s); reading clears (rc)."""
+    """For a driver: rw, ro, wo; writing 1 clears (w1c), sets (w1s) or inverts (w1t); writing 0 does
+    so (w0c, w0s, w0t); any write clears (wc) or sets (ws); reading clears (rc) or sets (rs)."""
     reset: Value = 0
     """Value after a reset, shifted down to bit 0."""
     description: Text
@@ -260,12 +266,12 @@ class Register(Section):
     @property
     def is_loaded(self) -> bool:
         """Whether a driver can read any bit of it."""
-        return bool(self.bits_with("rw", "ro", "w1c", "w1s", "rc"))
+        return bool(self.bits_with(*READABLE))
 
     @property
     def is_stored(self) -> bool:
         """Whether a driver can write any bit of it."""
-        return bool(self.bits_with("rw", "wo", "w1c", "w1s"))
+        return bool(self.bits_with("rw", "wo", *ON_WRITE))
 
     def shares(self, other: "Register") -> bool:
         """Return whether both have one address, where this one is only read and the other one only

@@ -31,7 +31,7 @@ Ids = tuple[int, int]
 ACCESS = {ways: access for access, ways in WAYS.items()}
 CLASS = 0xFF0000  # a device that is in no class
 NO_IDS = "no pci_config: give its PCI IDs with --ids VENDOR:DEVICE, or set that property"
-KNOWN = "a card has rw, ro, wo, woclr, woset and rclr"
+KNOWN = "a card has rw, ro, wo, and one effect of a read or of a write"
 
 
 def load_rdl(file: Path, before: Sequence[Path] = (), ids: Ids | None = None) -> Card:

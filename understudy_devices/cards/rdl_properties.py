@@ -46,7 +46,14 @@ WAYS: Final[dict[Access, Ways]] = {
     "wo": ("w", None, None),
     "w1c": ("rw", None, "woclr"),
     "w1s": ("rw", None, "woset"),
+    "w1t": ("rw", None, "wot"),
+    "w0c": ("rw", None, "wzc"),
+    "w0s": ("rw", None, "wzs"),
+    "w0t": ("rw", None, "wzt"),
+    "wc": ("rw", None, "wclr"),
+    "ws": ("rw", None, "wset"),
     "rc": ("r", "rclr", None),
+    "rs": ("r", "rset", None),
 }
 
 

@@ -8,14 +8,28 @@ table.  The text has no #include; include core/cards/registers.h before it.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from understudy_devices.cards.model import Access, Bar, Buffer, Card, Interrupt, Register, Ring
+from understudy_devices.cards.model import (
+    AT_ZERO,
+    READABLE,
+    Access,
+    Bar,
+    Buffer,
+    Card,
+    Interrupt,
+    Register,
+    Ring,
+)
 
 MASKS: Final[dict[str, tuple[Access, ...]]] = {
-    "readable": ("rw", "ro", "w1c", "w1s", "rc"),
+    "readable": READABLE,
     "writable": ("rw", "wo"),
-    "clears": ("w1c",),
-    "sets": ("w1s",),
+    "clears": ("w1c", "w0c", "wc"),
+    "sets": ("w1s", "w0s", "ws"),
+    "toggles": ("w1t", "w0t"),
+    "at_zero": AT_ZERO,
+    "always": ("wc", "ws"),
     "read_clears": ("rc",),
+    "read_sets": ("rs",),
 }
 DIRECTIONS = {"to_device": "CARD_READS", "from_device": "CARD_WRITES"}
 

@@ -4,12 +4,25 @@
 The code comes from the skeleton and from examples.py, and uses the names of the generated header.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from understudy_devices.cards import examples
 from understudy_devices.cards.driver import part
 from understudy_devices.cards.model import Card, Register
 from understudy_devices.show.page import render
+
+ON_TOUCH: Final[dict[str, str]] = {
+    "w1c": "writing 1 clears",
+    "w1s": "writing 1 sets",
+    "w1t": "writing 1 inverts",
+    "w0c": "writing 0 clears",
+    "w0s": "writing 0 sets",
+    "w0t": "writing 0 inverts",
+    "wc": "any write clears",
+    "ws": "any write sets",
+    "rc": "reading clears",
+    "rs": "reading sets",
+}
 
 
 def programmers_manual(card: Card) -> str:
@@ -31,16 +44,17 @@ def programmers_manual(card: Card) -> str:
         "enabling": examples.enabling(card),
         "transfers": list(examples.transfers(card)),
         "choices": list(examples.named_values(card, "rw")),
+        "on_touch_text": ON_TOUCH,
         "reports": list(examples.named_values(card, "ro", "rc")),
     }
     return render("card/programmer.html.j2", view)
 
 
 def _on_touch(register: Register) -> list[tuple[str, str]]:
-    """Return the fields of a register that reading or writing a 1 changes; the register itself if
-    it has no fields.
+    """Return the fields of a register that a read, or a write of a certain value, changes; the
+    register itself if it has no fields.
     """
     parts = [(field.name, field.access) for field in register.fields]
     if register.access:
         parts = [(register.name, register.access)]
-    return [(name, access) for name, access in parts if access in ("w1c", "w1s", "rc")]
+    return [(name, access) for name, access in parts if access in ON_TOUCH]

@@ -16,7 +16,14 @@ ACCESS = {
     "wo": "write only; reads as 0",
     "w1c": "writing 1 clears the bit, writing 0 leaves it",
     "w1s": "writing 1 sets the bit, writing 0 leaves it",
+    "w1t": "writing 1 inverts the bit, writing 0 leaves it",
+    "w0c": "writing 0 clears the bit, writing 1 leaves it",
+    "w0s": "writing 0 sets the bit, writing 1 leaves it",
+    "w0t": "writing 0 inverts the bit, writing 1 leaves it",
+    "wc": "any write clears it",
+    "ws": "any write sets it",
     "rc": "reading clears it",
+    "rs": "reading sets it",
 }
 KIND = {
     "doorbell": "Doorbell: each write is an event, also of the same value.",

@@ -10,6 +10,9 @@ interface Masks {
   plain: bigint; // a store replaces these bits
   clears: bigint; // writing 1 clears
   sets: bigint; // writing 1 sets
+  toggles: bigint; // writing 1 inverts
+  atZero: bigint; // of the three: writing 0 does so
+  always: bigint; // of the three: any write does so
 }
 
 export interface State {
@@ -34,7 +37,14 @@ function masksOf({ width, access, fields }: Register): Masks {
   const parts = fields.map((field) => ({ access: field.access, mask: maskOf(field.bits).mask }));
   const of = (...kinds: string[]) =>
     [...all, ...parts].reduce((sum, one) => (kinds.includes(one.access) ? sum | one.mask : sum), 0n);
-  return { plain: of("rw", "wo"), clears: of("w1c"), sets: of("w1s") };
+  return {
+    plain: of("rw", "wo"),
+    clears: of("w1c", "w0c", "wc"),
+    sets: of("w1s", "w0s", "ws"),
+    toggles: of("w1t", "w0t"),
+    atZero: of("w0c", "w0s", "w0t"),
+    always: of("wc", "ws"),
+  };
 }
 
 /** Replays a journal's accesses, forwards and backwards. */
@@ -70,14 +80,16 @@ export class Replay {
     if (what === "added" || what === "removed") state.values = [...this.#initial];
     for (const [register, lanesText, valueText] of parts) {
       const [lanes, value] = [BigInt(lanesText), BigInt(valueText)];
-      const { plain, clears, sets } = this.#masks[register]!;
+      const { plain, clears, sets, toggles, atZero, always } = this.#masks[register]!;
+      const acts = ((value ^ atZero) | always) & lanes;
       const old = state.values[register]!;
       state.last[register] = index;
       if (isLost) continue;
       state.values[register] =
         what === "load"
           ? (old & ~lanes) | value
-          : (((old & ~(lanes & plain)) | (value & plain)) & ~(value & clears)) | (value & sets);
+          : ((((old & ~(lanes & plain)) | (value & plain)) & ~(acts & clears)) | (acts & sets)) ^
+            (acts & toggles);
     }
   }
 }

@@ -293,6 +293,13 @@ static void describe(const struct card_table *table)
 	kind.keeps_registers = table->no_soft_reset;
 	kind.is_express = table->is_express;
 	kind.has_flr = table->has_flr;
+	kind.nr_vendor_capabilities = table->nr_vendor_capabilities;
+	for (i = 0; i < table->nr_vendor_capabilities; i++)
+		kind.vendor_capabilities[i] = (struct vpcib_capability){
+			.at = table->vendor_capabilities[i].at,
+			.bytes = table->vendor_capabilities[i].bytes,
+			.data = table->vendor_capabilities[i].data
+		};
 	for (i = 0; i < table->nr_bars; i++)
 		kind.bars[table->bars[i].number] = (struct vpcib_bar){
 			.bytes = table->bars[i].bytes,

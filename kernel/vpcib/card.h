@@ -130,6 +130,10 @@ u32 power_writable(const struct vpcib_card *card, u32 where);
 void power_written(struct vpcib_card *card, u32 where, u32 value, u32 lanes);
 bool power_is_on(const struct vpcib_card *card);
 
+/* vendor.c */
+bool vendor_fits(const struct vpcib_kind *kind);
+void vendor_reset(struct vpcib_card *card);
+
 /* msix.c */
 void msix_reset(struct vpcib_card *card, u32 at);
 bool msix_is_enabled(const struct vpcib_card *card);

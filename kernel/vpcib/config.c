@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A card's configuration space: header of type 0, its BARs, and the MSI capability with 64-bit
- * addresses and a mask for each vector (PCI Local Bus 3.0, chapter 6).  MSI-X is in msix.c, and
- * power management and PCI Express are in power.c.
+ * addresses and a mask for each vector (PCI Local Bus 3.0, chapter 6).  MSI-X is in msix.c, power
+ * management and PCI Express are in power.c, and vendor-specific capabilities in vendor.c.
  *
  * All functions except config_reset are called under the card's lock.
  */
@@ -98,6 +98,7 @@ void config_reset(struct vpcib_card *card)
 		reset_msi(card);
 	if (kind->msix_vectors)
 		msix_reset(card, MSIX);
+	vendor_reset(card);
 }
 
 /* Returns the bits that a driver can change in the word at offset `where`. */

@@ -295,7 +295,7 @@ static bool can_be(const struct vpcib_kind *kind)
 				  kind->msi_vectors > VPCIB_VECTORS_MAX))
 		return false;
 	if (kind->msix_vectors > VPCIB_VECTORS_MAX || kind->msix_bar >= VPCIB_BARS ||
-	    (kind->msix_vectors && !has_place_for_msix(kind)))
+	    (kind->msix_vectors && !has_place_for_msix(kind)) || !vendor_fits(kind))
 		return false;
 	for (i = 0; i < VPCIB_BARS; i++) {
 		const struct vpcib_bar *bar = &kind->bars[i];

@@ -19,6 +19,7 @@
 
 #define VPCIB_BARS 6
 #define VPCIB_VECTORS_MAX 32
+#define VPCIB_VENDOR_MAX 16
 
 struct page;
 struct vpcib_card;
@@ -38,6 +39,18 @@ struct vpcib_bar {
 };
 
 /**
+ * struct vpcib_capability - a vendor-specific capability
+ * @at: its offset in the configuration space, a multiple of 4, where no other capability is
+ * @bytes: number of bytes after its header of 3 bytes
+ * @data: these bytes, which a driver can only read
+ */
+struct vpcib_capability {
+	u8 at;
+	u8 bytes;
+	const u8 *data;
+};
+
+/**
  * struct vpcib_kind - the properties of all cards of a kind
  * @name: the kind's name in /sys/kernel/vpcib/add
  * @vendor: value in the configuration space; so are the next five fields
@@ -51,6 +64,8 @@ struct vpcib_bar {
  * @keeps_registers: whether it keeps its registers in D3hot
  * @is_express: whether it has the capability of PCI Express
  * @has_flr: whether that one has the function-level reset
+ * @nr_vendor_capabilities: number of vendor-specific capabilities
+ * @vendor_capabilities: these capabilities, in the order in which a driver finds them
  * @state_bytes: size of the card's own state, which is zero at first
  * @start: called before the card is on the bus; may sleep; returns 0 or a negative errno
  * @load: reads 1 to 8 bytes of a register BAR.  Called under the card's lock, in any context.
@@ -82,6 +97,8 @@ struct vpcib_kind {
 	bool keeps_registers;
 	bool is_express;
 	bool has_flr;
+	u32 nr_vendor_capabilities;
+	struct vpcib_capability vendor_capabilities[VPCIB_VENDOR_MAX];
 	struct vpcib_bar bars[VPCIB_BARS];
 	size_t state_bytes;
 	int (*start)(struct vpcib_card *card);
@@ -102,7 +119,8 @@ struct vpcib_kind {
  * @kind: the kind; must remain valid until it is unregistered
  *
  * Context: process, may sleep.
- * Return: 0, -EEXIST if the name is in use, or -EINVAL if a BAR or a number of vectors is invalid.
+ * Return: 0, -EEXIST if the name is in use, or -EINVAL if a BAR, a capability or a number of
+ *   vectors is invalid.
  */
 int vpcib_register(struct vpcib_kind *kind);
 

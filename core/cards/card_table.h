@@ -143,6 +143,7 @@ struct card_ring {
 /**
  * struct card_table - a whole card
  * @name: name of the specification
+ * @functions: number of its functions, 1 to 8, each with all of what follows
  * @vendor, @device, @subsystem_vendor, @subsystem, @class_code, @revision: fields of the config
  *	space
  * @msi_vectors: 1 to 32; 0: no MSI
@@ -160,6 +161,7 @@ struct card_ring {
  */
 struct card_table {
 	const char *name;
+	u32 functions;
 	u16 vendor, device, subsystem_vendor, subsystem;
 	u32 class_code;
 	u8 revision;

@@ -210,7 +210,7 @@ static struct vgpu *vgpu_alloc(struct vpcib_card *card)
 	device->state =
 		kzalloc(max_t(size_t, card_behaviour.state_bytes, 1), GFP_KERNEL);
 	device->thread = alloc_ordered_workqueue("%s%u", WQ_MEM_RECLAIM, table->name,
-						 vpcib_slot(card));
+						 vpcib_number(card));
 	INIT_WORK(&device->work, run);
 	if (!device->values || !device->state || !device->thread) {
 		vgpu_free(device);
@@ -278,6 +278,7 @@ static void describe(const struct card_table *table)
 	u32 i;
 
 	kind.name = table->name;
+	kind.functions = table->functions;
 	kind.vendor = table->vendor;
 	kind.device = table->device;
 	kind.subsystem_vendor = table->subsystem_vendor;

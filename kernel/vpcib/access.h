@@ -82,7 +82,7 @@ struct vpcib_access {
 	__u32 offset; /* offset in the BAR; for DMA: number of bytes */
 	__u32 pid;
 	__u16 cpu;
-	__u8 slot;
+	__u8 card; /* its slot, plus 32 for each function before this one */
 	__u8 bar;
 	__u8 bytes;
 	__u8 what; /* enum vpcib_what */

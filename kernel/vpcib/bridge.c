@@ -56,7 +56,7 @@ struct vpcib_card *card_of(const struct device *dev)
 	if (!dev || dev->bus != &pci_bus_type)
 		return NULL;
 	pdev = to_pci_dev(dev);
-	return pdev->bus == bridge_bus() ? card_in(PCI_SLOT(pdev->devfn)) : NULL;
+	return pdev->bus == bridge_bus() ? card_in(card_number(pdev->devfn)) : NULL;
 }
 
 /* --- configuration accesses --------------------------------------------------------- */
@@ -86,10 +86,8 @@ static int read_config(struct pci_bus *bus, unsigned int devfn, int where, int b
 	unsigned long flags;
 
 	*value = ~0u >> (32 - 8 * bytes);
-	if (PCI_FUNC(devfn))
-		return PCIBIOS_DEVICE_NOT_FOUND;
 	rcu_read_lock();
-	card = card_in(PCI_SLOT(devfn));
+	card = card_in(card_number(devfn));
 	if (card) {
 		flags = vpcib_lock(card);
 		if (!card->gone)
@@ -107,10 +105,8 @@ static int write_config(struct pci_bus *bus, unsigned int devfn, int where, int 
 	struct vpcib_card *card;
 	unsigned long flags;
 
-	if (PCI_FUNC(devfn))
-		return PCIBIOS_DEVICE_NOT_FOUND;
 	rcu_read_lock();
-	card = card_in(PCI_SLOT(devfn));
+	card = card_in(card_number(devfn));
 	if (card) {
 		flags = vpcib_lock(card);
 		note_config(card, VPCIB_CONFIG_WRITE, where, bytes, value);

@@ -2,6 +2,9 @@
 /*
  * The bus's view of a card, and the functions that the files of the bus share.
  *
+ * A card with several functions is as many structs vpcib_card, each with registers, interrupts and
+ * DMA memory of its own.  They are plugged in together, and pulled out together.
+ *
  * Locks, from the outermost to the innermost:
  *
  * - slots_lock, a mutex.  It guards the slots and the list of kinds.
@@ -32,6 +35,7 @@
 struct vm_area_struct;
 
 #define SLOTS 32
+#define CARDS (SLOTS * VPCIB_FUNCTIONS_MAX)
 #define WINDOW_MOST (256ull << 20)
 #define CONFIG_BYTES 256
 #define TRANSFERS_MOST 16
@@ -45,7 +49,7 @@ struct bar_memory {
 
 struct vpcib_card {
 	struct vpcib_kind *kind;
-	u32 slot;
+	u32 number; /* that of its slot, plus SLOTS for each function before it */
 	raw_spinlock_t lock;
 	bool gone; /* pulled out */
 	u64 stalled_until; /* a fault: the card does not work before this time, in ns */
@@ -86,6 +90,20 @@ struct vpcib_card {
 	u64 state[];
 };
 
+static inline u32 card_number(unsigned int devfn)
+{
+	return PCI_SLOT(devfn) + SLOTS * PCI_FUNC(devfn);
+}
+
+static inline unsigned int card_devfn(const struct vpcib_card *card)
+{
+	return PCI_DEVFN(card->number % SLOTS, card->number / SLOTS);
+}
+
+/* Goes through all cards on the bus.  Under rcu_read_lock. */
+#define for_each_card(card, number) \
+	for_each_set_bit(number, card_numbers, CARDS) if (((card) = card_in(number)))
+
 /* bridge.c */
 bool on_bus(phys_addr_t address);
 struct resource *bridge_window(void);
@@ -96,8 +114,9 @@ int bridge_init(void);
 void bridge_exit(void);
 
 /* card.c */
-extern struct vpcib_card __rcu *card_slots[]; /* slots.c changes it */
-struct vpcib_card *card_in(u32 slot);
+extern struct vpcib_card __rcu *cards[]; /* slots.c changes these two */
+extern unsigned long card_numbers[];
+struct vpcib_card *card_in(u32 number);
 struct vpcib_card *card_at(phys_addr_t address, u32 *bar, u32 *offset);
 struct vpcib_card *card_at_port(u32 port, u32 *bar, u32 *offset);
 bool kind_has_ports(const struct vpcib_kind *kind);
@@ -188,7 +207,7 @@ void dma_sync(const struct device *dev, u64 address, size_t bytes, bool for_card
 void dma_take_back(const struct device *dev, u64 address, size_t bytes,
 		   enum dma_data_direction direction);
 struct dma_place {
-	u32 slot;
+	u32 number; /* of the card */
 	size_t left; /* bytes from the place to the end of the given memory */
 	bool allocated; /* dma_alloc_coherent and the like, or else a mapping */
 };
@@ -202,11 +221,11 @@ void dma_exit(void);
 /* journal.c */
 int journal_init(void);
 void journal_exit(void);
-u64 journal_note_slot(u32 slot, struct vpcib_access access);
+u64 journal_note_number(u32 number, struct vpcib_access access);
 void journal_note(const struct vpcib_card *card, struct vpcib_access access);
 
 /* misuse.c */
-__printf(3, 4) void misuse_note(u32 slot, struct vpcib_access access,
+__printf(3, 4) void misuse_note(u32 number, struct vpcib_access access,
 				const char *format, ...);
 
 /* ports.c */
@@ -223,8 +242,8 @@ int leaks_init(void);
 void leaks_exit(void);
 
 /* driver.c */
-bool driver_is(const struct module *module, u32 *slot);
-bool driver_has_code(unsigned long ip, u32 *slot);
+bool driver_is(const struct module *module, u32 *number);
+bool driver_has_code(unsigned long ip, u32 *number);
 
 /* fault.c */
 enum fault {
@@ -253,7 +272,7 @@ void refusal_exit(void);
 /* outlived.c */
 void outlived_note(const struct vm_area_struct *area, unsigned long address,
 		   unsigned long pfn, unsigned long bytes);
-void outlived_check(u32 slot, phys_addr_t begin, size_t bytes);
+void outlived_check(u32 number, phys_addr_t begin, size_t bytes);
 void outlived_exit(void);
 
 /* bounds.c */

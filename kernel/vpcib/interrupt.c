@@ -60,7 +60,7 @@ struct delivery {
 static bool (*queue_on)(struct irq_work *work, int cpu);
 
 static struct fwnode_handle *fwnode;
-/* hwirq numbers are slot * VPCIB_VECTORS_MAX + vector */
+/* hwirq numbers are the card's number * VPCIB_VECTORS_MAX + vector */
 static struct irq_domain *vectors_domain;
 static struct irq_domain *msi_domain;
 
@@ -179,7 +179,7 @@ static int alloc_vectors(struct irq_domain *domain, unsigned int irq,
 	msi_alloc_info_t *info = arg;
 	struct pci_dev *pdev = to_pci_dev(info->desc->dev);
 	irq_hw_number_t first =
-		PCI_SLOT(pdev->devfn) * VPCIB_VECTORS_MAX + info->desc->msi_index;
+		card_number(pdev->devfn) * VPCIB_VECTORS_MAX + info->desc->msi_index;
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
@@ -190,9 +190,9 @@ static int alloc_vectors(struct irq_domain *domain, unsigned int irq,
 	return 0;
 }
 
-static void report(u32 slot, const char *what)
+static void report(u32 number, const char *what)
 {
-	misuse_note(slot,
+	misuse_note(number,
 		    (struct vpcib_access){ .value = VPCIB_KEEPS_INTERRUPT,
 					   .context = VPCIB_KERNEL },
 		    "%s", what);
@@ -300,7 +300,7 @@ static u32 ready_messages(const struct vpcib_card *card)
  */
 static unsigned int irq_of_message(const struct vpcib_card *card, u32 data)
 {
-	return data / VPCIB_VECTORS_MAX == card->slot
+	return data / VPCIB_VECTORS_MAX == card->number
 		       ? irq_find_mapping(vectors_domain, data)
 		       : 0;
 }
@@ -526,14 +526,14 @@ void interrupt_check(struct vpcib_card *card)
 	u32 vector;
 
 	if (irq_has_action(card->line_irq))
-		report(card->slot, "INTA still has a handler (free_irq)");
+		report(card->number, "INTA still has a handler (free_irq)");
 	for (vector = 0; vector < vectors_of(card); vector++) {
 		unsigned int irq = irq_find_mapping(
-			vectors_domain, card->slot * VPCIB_VECTORS_MAX + vector);
+			vectors_domain, card->number * VPCIB_VECTORS_MAX + vector);
 
 		if (!irq)
 			continue;
-		report(card->slot,
+		report(card->number,
 		       irq_has_action(irq)
 			       ? "a vector still has a handler (free_irq)"
 			       : "a vector is still allocated (pci_free_irq_vectors)");
@@ -563,7 +563,7 @@ static void deliver(struct irq_work *work)
 	if (line && ++card->unanswered == UNANSWERED_MOST)
 		pr_warn_ratelimited(
 			"the card in slot %u is not answered: INTA is ignored\n",
-			card->slot);
+			card->number % SLOTS);
 	vpcib_unlock(card, flags);
 
 	for_each_set_bit(vector, &ready, VPCIB_VECTORS_MAX)
@@ -587,7 +587,7 @@ int interrupt_add(struct vpcib_card *card)
 		*per_cpu_ptr(card->deliveries, cpu) =
 			(struct delivery){ IRQ_WORK_INIT_HARD(deliver), card };
 	card->line_irq = irq;
-	card->drawn = races * 2654435761u + card->slot;
+	card->drawn = races * 2654435761u + card->number;
 	hrtimer_init(&card->hold_end, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
 	card->hold_end.function = end_hold;
 	irq_set_chip_data(irq, card);
@@ -609,7 +609,7 @@ void interrupt_remove(struct vpcib_card *card)
 		irq_work_sync(&per_cpu_ptr(card->deliveries, cpu)->work);
 	free_percpu(card->deliveries);
 	if (irq_has_action(card->line_irq)) {
-		report(card->slot, "the card is gone, but INTA still has a handler");
+		report(card->number, "the card is gone, but INTA still has a handler");
 		return;
 	}
 	irq_set_chip_and_handler(card->line_irq, NULL, NULL);
@@ -624,8 +624,7 @@ int interrupt_init(void)
 	fwnode = irq_domain_alloc_named_fwnode("vpcib");
 	if (!fwnode)
 		return -ENOMEM;
-	vectors_domain = irq_domain_create_linear(fwnode, SLOTS * VPCIB_VECTORS_MAX,
-						  &vectors_operations, NULL);
+	vectors_domain = irq_domain_create_tree(fwnode, &vectors_operations, NULL);
 	if (!vectors_domain)
 		goto free_node;
 	msi_domain = pci_msi_create_irq_domain(fwnode, &msi_info, vectors_domain);

@@ -20,6 +20,7 @@
 #define VPCIB_BARS 6
 #define VPCIB_VECTORS_MAX 32
 #define VPCIB_VENDOR_MAX 16
+#define VPCIB_FUNCTIONS_MAX 8
 
 struct page;
 struct vpcib_card;
@@ -53,6 +54,8 @@ struct vpcib_capability {
 /**
  * struct vpcib_kind - the properties of all cards of a kind
  * @name: the kind's name in /sys/kernel/vpcib/add
+ * @functions: number of functions of a card, 1 to 8: each has registers, state and BARs of its own,
+ *   and is a struct vpcib_card
  * @vendor: value in the configuration space; so are the next five fields
  * @msi_vectors: number of MSI vectors; 0: no MSI
  * @msix_vectors: number of MSI-X vectors; 0: no MSI-X.  Without MSI and MSI-X the card has only
@@ -82,6 +85,7 @@ struct vpcib_capability {
  */
 struct vpcib_kind {
 	const char *name;
+	u8 functions;
 	u16 vendor;
 	u16 device;
 	u16 subsystem_vendor;
@@ -140,7 +144,7 @@ void vpcib_unregister(struct vpcib_kind *kind);
 int vpcib_add(struct vpcib_kind *kind);
 
 /**
- * vpcib_remove - remove a card, whatever its driver is doing
+ * vpcib_remove - remove a card with all its functions, whatever their drivers are doing
  * @slot: the slot that vpcib_add returned
  *
  * From the beginning of the removal, reads return ones and writes have no effect, as on a real bus.
@@ -149,7 +153,12 @@ int vpcib_add(struct vpcib_kind *kind);
 int vpcib_remove(u32 slot);
 
 void *vpcib_state(struct vpcib_card *card);
-u32 vpcib_slot(const struct vpcib_card *card);
+
+/*
+ * Returns a number that no other card on the bus has, nor another function of this card: the slot for
+ * the first function, and 32 more for each further one.
+ */
+u32 vpcib_number(const struct vpcib_card *card);
 
 /*
  * Takes the card's lock, with interrupts off.  `load` and `store` are called with this lock held.

@@ -57,6 +57,12 @@ MISTAKES = [
     ("  msix:", "  pm:\n  msix:", "pm: None: write its keys, {} if they all have defaults"),
     ("  msix:", "  express: {frl: true}\n  msix:", 'unknown key "frl": did you mean "flr"?'),
     (
+        "capabilities:",
+        "functions: 9\ncapabilities:",
+        "x.yaml:6: functions: 9: Input should",
+    ),
+    ("capabilities:", "functions: 0\ncapabilities:", "x.yaml:6: functions: 0: Input should"),
+    (
         "  msix:",
         "  vendor: [{data: [1, 300], description: Odd.}]\n  msix:",
         "x.yaml:7: data: 300: Input should be less than 256",
@@ -112,6 +118,7 @@ def test_nothing_is_lost_in_systemrdl(tmp_path: Path) -> None:
     assert specification.parse("gaps.yaml", yaml_text(CARD).encode()) == CARD
     powered = GAPS.replace("capabilities:", f"capabilities:\n  pm: {{}}\n{VENDOR}")
     powered = powered.replace("  msix:", "  express: {flr: false}\n  msix:")
+    powered = powered.replace("capabilities:", "functions: 3\ncapabilities:")
     apart = specification.parse("gaps.yaml", powered.replace("0x104", "0x140").encode())
     assert specification.parse("gaps.yaml", yaml_text(apart).encode()) == apart
     for card, kept in ((CARD, False), (apart, True)):
@@ -122,8 +129,17 @@ def test_nothing_is_lost_in_systemrdl(tmp_path: Path) -> None:
             for each in (again, card)
         ]
         assert places[0] == places[1]
-        assert again.capabilities == card.capabilities
+        assert (again.capabilities, again.functions) == (card.capabilities, card.functions)
         assert any(one.count == 4 for one in again.registers) == kept
+
+
+def test_a_card_may_have_several_functions() -> None:
+    """The table and the manual say how many; a card that does not has one."""
+    card = CARD.model_copy(update={"functions": 3})
+    assert "\t.functions = 3," in table(card)
+    assert "<td>Functions</td><td>3, each" in reference_manual(card)
+    assert "\t.functions = 1," in table(CARD)
+    assert "<td>Functions</td>" not in reference_manual(CARD)
 
 
 def test_vendor_specific_capabilities_fill_the_gaps() -> None:

@@ -400,6 +400,9 @@ class Card(Section):
     """What the card does, and how to use it; an empty line separates paragraphs."""
     config: Config
     """Config space."""
+    functions: Annotated[int, Field(ge=1, le=8)] = 1
+    """Functions of the card, which are all alike: each has its own config space, registers,
+    interrupts and driver, as each port of a network card."""
     capabilities: Capabilities = Capabilities()
     """Capabilities in config space."""
     bars: Annotated[tuple[Bar, ...], Field(min_length=1, max_length=6)]

@@ -25,6 +25,8 @@ def _of_card(card: Card) -> Lines:
     yield f"name = {quoted(card.title)};"
     yield f"desc = {quoted(card.description)};"
     yield from _assigned("pci_config", _structure("card_config", card.config))
+    if card.functions > 1:
+        yield f"pci_functions = {card.functions};"
     if card.capabilities.msi:
         yield f"pci_msi_vectors = {card.capabilities.msi.vectors};"
     if card.capabilities.msix:

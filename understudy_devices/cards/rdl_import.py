@@ -82,6 +82,8 @@ class _Reader:
             "bars": [],
             "registers": [],
         }
+        if (functions := self._own(self._top, "pci_functions")) is not None:
+            document["functions"] = functions
         if capabilities := self._capabilities():
             document["capabilities"] = capabilities
         document["config"] = self._config()

@@ -29,6 +29,7 @@ STRUCTURES: Final[dict[str, type[Section]]] = {
 }
 PROPERTIES = {  # name: components that have it, type
     "pci_config": ("addrmap", "card_config"),
+    "pci_functions": ("addrmap", NUMBER),
     "pci_msi_vectors": ("addrmap", NUMBER),
     "pci_msix_vectors": ("addrmap", NUMBER),
     "pci_msix_bar": ("addrmap", NUMBER),

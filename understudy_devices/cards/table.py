@@ -79,6 +79,7 @@ def _members(members: Iterable[Member], indent: str) -> Iterator[str]:
 
 def _of_card(card: Card, arrays: Mapping[str, tuple[str, Sequence[object]]]) -> Iterator[Member]:
     yield "name", _text(card.name)
+    yield "functions", str(card.functions)
     for key, value in card.config.model_dump().items():
         yield key, f"{value:#x}"
     msi, msix = card.capabilities.msi, card.capabilities.msix

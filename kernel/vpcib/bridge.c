@@ -196,7 +196,7 @@ static int scan(void)
 	if (ports.parent)
 		pci_add_resource(&bridge->windows, &ports);
 	pci_add_resource(&bridge->windows, &numbers);
-	dev_set_msi_domain(&bridge->dev, interrupt_domain());
+	dev_set_msi_domain(&bridge->dev, irqs_domain());
 	pci_lock_rescan_remove();
 	ret = pci_scan_root_bus_bridge(bridge);
 	if (!ret)

@@ -164,18 +164,25 @@ bool msix_holds(const struct vpcib_card *card, u32 bar, u32 offset, u32 bytes);
 u64 msix_load(struct vpcib_card *card, u32 offset, u32 bytes);
 void msix_store(struct vpcib_card *card, u32 offset, u64 value, u32 bytes);
 
+/* irqs.c */
+struct irq_domain *irqs_domain(void);
+unsigned int irqs_of_vector(const struct vpcib_card *card, u32 vector);
+bool irqs_may_come(const struct vpcib_card *card);
+void irqs_check(struct vpcib_card *card);
+int irqs_init(void);
+void irqs_exit(void);
+int irqs_add(struct vpcib_card *card);
+void irqs_remove(struct vpcib_card *card);
+
 /* interrupt.c */
-struct irq_domain *interrupt_domain(void);
 int interrupt_init(void);
 void interrupt_exit(void);
 int interrupt_add(struct vpcib_card *card);
 void interrupt_remove(struct vpcib_card *card);
 void interrupt_update(struct vpcib_card *card);
-void interrupt_check(struct vpcib_card *card);
 void interrupt_touched(struct vpcib_card *card);
 void interrupt_share(struct vpcib_card *card);
 bool interrupt_races(void);
-bool interrupt_may_come(const struct vpcib_card *card);
 
 /* mapping.c */
 struct bar_memory *memory_alloc(u64 bytes);

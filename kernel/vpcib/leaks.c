@@ -41,7 +41,7 @@ static void check(struct vpcib_card *card)
 		return;
 	check_regions(card);
 	check_enabled(card);
-	interrupt_check(card);
+	irqs_check(card);
 }
 
 /* Called after the module's exit function, or after its init function has failed. */

@@ -209,6 +209,14 @@ static int scan(void)
 	return ret;
 }
 
+static void remove_bus(void)
+{
+	pci_lock_rescan_remove();
+	pci_stop_root_bus(root_bus);
+	pci_remove_root_bus(root_bus);
+	pci_unlock_rescan_remove();
+}
+
 int bridge_init(void)
 {
 	int ret = take_window();
@@ -226,8 +234,13 @@ int bridge_init(void)
 	ret = scan();
 	if (ret)
 		goto unnotify;
+	ret = hotplug_init(root_bus);
+	if (ret)
+		goto remove;
 	return 0;
 
+remove:
+	remove_bus();
 unnotify:
 	bus_unregister_notifier(&pci_bus_type, &driver_notifier);
 unregister:
@@ -240,10 +253,8 @@ release:
 
 void bridge_exit(void)
 {
-	pci_lock_rescan_remove();
-	pci_stop_root_bus(root_bus);
-	pci_remove_root_bus(root_bus);
-	pci_unlock_rescan_remove();
+	hotplug_exit();
+	remove_bus();
 	bus_unregister_notifier(&pci_bus_type, &driver_notifier);
 	root_device_unregister(parent);
 	give_back(&ports);

@@ -113,6 +113,10 @@ struct vpcib_card *card_of(const struct device *dev);
 int bridge_init(void);
 void bridge_exit(void);
 
+/* hotplug.c */
+int hotplug_init(struct pci_bus *bus);
+void hotplug_exit(void);
+
 /* card.c */
 extern struct vpcib_card __rcu *cards[]; /* slots.c changes these two */
 extern unsigned long card_numbers[];
@@ -123,6 +127,9 @@ bool kind_has_ports(const struct vpcib_kind *kind);
 
 /* slots.c */
 int slots_add(const char *name);
+int slots_switch_on(u32 slot);
+int slots_switch_off(u32 slot);
+bool slots_is_off(u32 slot);
 void slots_each(void (*check)(struct vpcib_card *card));
 
 /* config_bytes.c */
@@ -148,6 +155,7 @@ void power_reset(struct vpcib_card *card);
 u32 power_writable(const struct vpcib_card *card, u32 where);
 void power_written(struct vpcib_card *card, u32 where, u32 value, u32 lanes);
 bool power_is_on(const struct vpcib_card *card);
+void power_reset_function(struct vpcib_card *card);
 
 /* vendor.c */
 bool vendor_fits(const struct vpcib_kind *kind);

@@ -19,6 +19,8 @@
 
 static DEFINE_MUTEX(slots_lock);
 static LIST_HEAD(kinds);
+static struct vpcib_kind
+	*switched_off[SLOTS]; /* kind of the card in a slot that is off */
 
 /* --- plugging in and pulling out ---------------------------------------------------- */
 
@@ -154,7 +156,7 @@ static int free_slot(void)
 	int slot;
 
 	for (slot = 0; slot < SLOTS; slot++) {
-		if (!rcu_access_pointer(cards[slot]))
+		if (!rcu_access_pointer(cards[slot]) && !switched_off[slot])
 			return slot;
 	}
 	return -ENOSPC;
@@ -172,10 +174,14 @@ static void silence(struct vpcib_card *card)
 						  .context = VPCIB_CARD });
 }
 
-static void remove_function(struct vpcib_card *card)
+static void remove_device(struct vpcib_card *card)
 {
 	if (card->pdev)
 		pci_stop_and_remove_bus_device_locked(card->pdev);
+}
+
+static void forget(struct vpcib_card *card)
+{
 	__clear_bit(card->number, card_numbers);
 	rcu_assign_pointer(cards[card->number], NULL);
 	synchronize_rcu();
@@ -187,20 +193,35 @@ static void remove_function(struct vpcib_card *card)
 	card_free(card);
 }
 
-/* All functions are gone before the first driver is removed, and the first function leaves last. */
+/*
+ * Calls a function for each function of the card in a slot, the first one last: the others exist only
+ * with it.
+ */
+static void for_last_to_first(u32 slot, void (*act)(struct vpcib_card *card))
+{
+	u32 number = slot + CARDS;
+
+	while (number > slot) {
+		number -= SLOTS;
+		if (plugged_into(number))
+			act(plugged_into(number));
+	}
+}
+
+/* Removes a card, whatever its drivers are doing. */
 static void pull_out(u32 slot)
 {
-	struct vpcib_card *card;
-	u32 number;
+	for_last_to_first(slot, silence);
+	for_last_to_first(slot, remove_device);
+	for_last_to_first(slot, forget);
+}
 
-	for_each_function (card, number, slot)
-		silence(card);
-	for (number = slot + CARDS; number > slot;) {
-		number -= SLOTS;
-		card = plugged_into(number);
-		if (card)
-			remove_function(card);
-	}
+/* Removes a card that answers until its drivers are removed. */
+static void take_out(u32 slot)
+{
+	for_last_to_first(slot, remove_device);
+	for_last_to_first(slot, silence);
+	for_last_to_first(slot, forget);
 }
 
 static int start(struct vpcib_card *card)
@@ -267,18 +288,58 @@ EXPORT_SYMBOL_GPL(vpcib_add);
 
 int vpcib_remove(u32 slot)
 {
-	struct vpcib_card *card;
+	bool is_there;
 
 	if (slot >= SLOTS)
 		return -ENODEV;
 	mutex_lock(&slots_lock);
-	card = plugged_into(slot);
-	if (card)
-		pull_out(slot);
+	is_there = plugged_into(slot) || switched_off[slot];
+	pull_out(slot);
+	WRITE_ONCE(switched_off[slot], NULL);
 	mutex_unlock(&slots_lock);
-	return card ? 0 : -ENODEV;
+	return is_there ? 0 : -ENODEV;
 }
 EXPORT_SYMBOL_GPL(vpcib_remove);
+
+/* Returns 0 also if the slot is on, or -ENODEV if it is empty. */
+int slots_switch_on(u32 slot)
+{
+	int ret = 0;
+
+	mutex_lock(&slots_lock);
+	if (switched_off[slot])
+		ret = plug_in(switched_off[slot], slot);
+	else if (!plugged_into(slot))
+		ret = -ENODEV;
+	if (ret >= 0)
+		WRITE_ONCE(switched_off[slot], NULL);
+	mutex_unlock(&slots_lock);
+	return min(ret, 0);
+}
+
+/* Returns 0 also if the slot is off, or -ENODEV if it is empty. */
+int slots_switch_off(u32 slot)
+{
+	struct vpcib_card *card;
+	int ret = 0;
+
+	mutex_lock(&slots_lock);
+	card = plugged_into(slot);
+	if (card) {
+		WRITE_ONCE(switched_off[slot], card->kind);
+		take_out(slot);
+	} else if (!switched_off[slot]) {
+		ret = -ENODEV;
+	}
+	mutex_unlock(&slots_lock);
+	return ret;
+}
+
+/* Returns whether there is a card in the slot, which is off. */
+bool slots_is_off(u32 slot)
+{
+	return READ_ONCE(switched_off[slot]);
+}
 
 /*
  * Calls a function for each card that is plugged in, and each of its functions, while no card is
@@ -391,6 +452,8 @@ void vpcib_unregister(struct vpcib_kind *kind)
 	for (slot = 0; slot < SLOTS; slot++) {
 		if (plugged_into(slot) && plugged_into(slot)->kind == kind)
 			pull_out(slot);
+		if (switched_off[slot] == kind)
+			WRITE_ONCE(switched_off[slot], NULL);
 	}
 	mutex_unlock(&slots_lock);
 }

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from guests import boot, group, once, text
+from guests import attempts, boot, group, once, text
 
 from understudy_devices.base.paths import cards_dir
 from understudy_devices.cards import journal, register_log, specification
@@ -24,6 +24,7 @@ from understudy_devices.referee import run
 
 pytestmark = group("card-functions")
 
+RESETS = Path(__file__).parent / "drivers" / "slot_reset.c"
 SCENARIO = """
 cd /sys/bus/pci/devices
 insmod /card.ko || fail 'no card'
@@ -31,7 +32,7 @@ lspci -D -vv > /out/lspci
 lspci -D -xxx -s 10000:00:00 > /out/bytes
 sh /exercise || fail exercise
 cat /proc/interrupts > /out/interrupts
-( sh /exercise > /tmp/said 2>&1; : > /tmp/ended ) &
+( while sh /exercise > /tmp/said 2>&1; do :; done; : > /tmp/ended ) &
 wait_for '[ $(cat /tmp/pinged | wc -l) -gt 0 ]'
 rm /tmp/pinged
 wait_for '[ -e /tmp/pinged ]'
@@ -43,8 +44,26 @@ ls -d 10000:00:* > /out/left 2> /dev/null
 wait_for '[ -e /tmp/ended ]'
 put rtl8139cp /sys/kernel/vpcib/add
 sh /exercise || fail 'the exercise, after the card was put back'
+slot=/sys/bus/pci/slots/vpcib0
+cat $slot/address $slot/power $slot/adapter > /out/slot-on
+put 0 $slot/power
+cat $slot/address $slot/power $slot/adapter > /out/slot-off
+tail -c 48000 /dev/vpcib > /out/journal-off
+ls -d 10000:00:* > /out/left-off 2> /dev/null
+attempt 0 $slot/power
+attempt 1 /sys/bus/pci/slots/vpcib1/power
+put rtl8139cp /sys/kernel/vpcib/add
+ls -d 10000:00:* > /out/beside 2> /dev/null
+put 1 /sys/kernel/vpcib/remove
+put 1 $slot/power
+sh /exercise || fail 'the exercise, after the slot was switched on'
+rmmod 8139cp || fail 'the driver stays'
+insmod /slot_reset.ko || fail 'no reset'
+put 0 $slot/power
 put 0 /sys/kernel/vpcib/remove
+attempt 1 $slot/power
 rmmod card_rtl8139cp || fail 'the card stays'
+dmesg > /out/said
 """
 
 
@@ -71,13 +90,14 @@ def exercise() -> str:
 @once
 def booted() -> Result:
     """Boot with one card."""
-    kernel = packages.fetch_kernel()
+    kernel, plain = packages.fetch_kernel(), specification.load("rtl8139cp")
     with TemporaryDirectory() as name:
         return boot(
             SCENARIO,
             {"vpcib": "", "8139cp": ""},
             files={
                 "card.ko": card_modules.card(kernel, dual(Path(name))),
+                "slot_reset.ko": card_modules.driver(kernel, RESETS, plain),
                 "exercise": exercise(),
                 **debian_programs.files("lspci", "pciutils"),
             },
@@ -119,13 +139,40 @@ def test_both_are_pulled_out_at_once() -> None:
     assert min(Counter(touched["card"].tolist()).values()) > 100
     assert set(touched["card"].tolist()) == {0, journal.SLOTS}
     first, second = np.flatnonzero(accesses["what"] == What.REMOVED)[-2:]
-    assert accesses["card"][first] == 0
-    assert accesses["card"][second] == journal.SLOTS
+    assert accesses["card"][first] == journal.SLOTS
+    assert accesses["card"][second] == 0
     after = touched[touched["number"] > accesses["number"][second]]
     assert (after["flags"] & journal.ABSENT).all()
     assert text(booted(), "left") == ""
     lines = [*register_log.lines(card, accesses[[first, second]])]
-    assert [re.findall(r"slot \S+", line) for line in lines] == [["slot 0.0"], ["slot 0.1"]]
+    assert [re.findall(r"slot \S+", line) for line in lines] == [["slot 0.1"], ["slot 0.0"]]
+
+
+def test_a_slot_is_switched_off_in_order() -> None:
+    """Each driver is removed while its function answers.  The card stays in its slot, so another
+    card gets the next one.
+    """
+    assert text(booted(), "slot-on").split() == ["10000:00:00", "1", "1"]
+    assert text(booted(), "slot-off").split() == ["10000:00:00", "0", "1"]
+    assert text(booted(), "left-off") == ""
+    assert text(booted(), "beside").split() == ["10000:00:01.0", "10000:00:01.1"]
+    accesses = np.frombuffer(booted().out["journal-off"], journal.ACCESS)
+    ends = accesses[np.isin(accesses["what"], (What.UNBOUND, What.REMOVED))]
+    both = [(int(one["what"]), int(one["card"])) for one in ends[-4:]]
+    last, first = journal.SLOTS, 0
+    assert both == [
+        (What.UNBOUND, last),
+        (What.UNBOUND, first),
+        (What.REMOVED, last),
+        (What.REMOVED, first),
+    ]
+    assert not (ends[-4:]["flags"][:2] & journal.ABSENT).any()
+    assert attempts(booted()) == {"power=0": "ok", "power=1": "No such device"}
+
+
+def test_a_driver_resets_the_whole_slot() -> None:
+    """The registers of both functions have their values after a reset, at the same addresses."""
+    assert re.findall(r"reset: (.+)", text(booted(), "said")) == ["0x1234 0x1235 0x0 0x0"]
 
 
 def test_the_referee_judges_each_function() -> None:

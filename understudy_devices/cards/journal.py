@@ -39,6 +39,7 @@ class What(IntEnum):
     CONFIG_WRITE = 20
     MISUSE = 21
     FAULT = 22
+    RESET = 23
 
 
 class Misuse(IntEnum):

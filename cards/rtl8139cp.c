@@ -29,7 +29,7 @@ static u32 mode(const struct vgpu *device)
 /* Returns bytes 4 and 5 of the station's address. */
 static u32 address_end(const struct vgpu *device)
 {
-	return RTL8139CP_IDR4_RESET_VALUE | vpcib_slot(device->card) << 8;
+	return RTL8139CP_IDR4_RESET_VALUE | vpcib_number(device->card) << 8;
 }
 
 static u16 eeprom_word(const struct vgpu *device, u32 address)

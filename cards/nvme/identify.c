@@ -17,11 +17,11 @@ static void put_text(char *field, size_t bytes, const char *text)
 static void describe_controller(struct nvme_controller *controller)
 {
 	struct nvme_id_ctrl *id = (void *)controller->data;
-	u32 slot = vpcib_slot(controller->device->card);
+	u32 number = vpcib_number(controller->device->card);
 	char serial[24], name[64];
 
-	snprintf(serial, sizeof(serial), "UNDERSTUDY%04u", slot);
-	snprintf(name, sizeof(name), "nqn.2026-11.understudy:nvme:%u", slot);
+	snprintf(serial, sizeof(serial), "UNDERSTUDY%04u", number);
+	snprintf(name, sizeof(name), "nqn.2026-11.understudy:nvme:%u", number);
 	id->vid = cpu_to_le16(0x1d55);
 	id->ssvid = cpu_to_le16(0x1d55);
 	put_text(id->sn, sizeof(id->sn), serial);
@@ -48,13 +48,13 @@ static void describe_controller(struct nvme_controller *controller)
 	id->psd[0].max_power = cpu_to_le16(900);
 }
 
-/* Bytes that no other namespace of another card has: of this project, the slot, the number. */
+/* Bytes that no other namespace of another card has: of this project, the card, the number. */
 static void put_unique(const struct nvme_controller *controller, u32 number,
 		       u8 unique[16])
 {
 	memset(unique, 0, 16);
 	memcpy(unique, "understudy", 10);
-	unique[14] = vpcib_slot(controller->device->card);
+	unique[14] = vpcib_number(controller->device->card);
 	unique[15] = number;
 }
 

@@ -45,6 +45,20 @@ struct card_bar {
 	u64 bytes;
 };
 
+/* Most bytes of a vendor-specific capability, without its header. */
+#define CARD_CAPABILITY_BYTES_MAX 189
+
+/**
+ * struct card_capability - a vendor-specific capability in the config space
+ * @at: its offset, a multiple of 4; no other capability is there
+ * @bytes, @data: what follows its header of 3 bytes
+ */
+struct card_capability {
+	u32 at;
+	u32 bytes;
+	u8 data[CARD_CAPABILITY_BYTES_MAX];
+};
+
 /**
  * struct card_register - a register, and what a driver may do to its bits
  * @name: name in the specification
@@ -137,6 +151,7 @@ struct card_ring {
 /**
  * struct card_table - a whole card
  * @name: name of the specification
+ * @functions: number of its functions, 1 to 8, each with all of what follows
  * @vendor, @device, @subsystem_vendor, @subsystem, @class_code, @revision: fields of the config
  *	space
  * @msi_vectors: 1 to 32; 0: no MSI
@@ -145,6 +160,7 @@ struct card_ring {
  * @msix_table, @msix_pending: their offsets in this BAR, multiples of 8
  * @has_pm: whether it has D3hot; @no_soft_reset: whether it keeps its registers there
  * @is_express: whether it has the PCI Express capability; @has_flr: with the function-level reset
+ * @nr_vendor_capabilities, @vendor_capabilities: its vendor-specific capabilities, at most 16, in the order of the chain
  * @nr_bars, @bars: its BARs, in order of their numbers
  * @nr_registers, @registers: its registers, in order of BAR, then of offset
  * @nr_interrupts, @interrupts: its interrupt sources
@@ -153,6 +169,7 @@ struct card_ring {
  */
 struct card_table {
 	const char *name;
+	u32 functions;
 	u16 vendor, device, subsystem_vendor, subsystem;
 	u32 class_code;
 	u8 revision;
@@ -161,7 +178,9 @@ struct card_table {
 	u32 msix_bar;
 	u32 msix_table, msix_pending;
 	bool has_pm, no_soft_reset, is_express, has_flr;
-	u32 nr_bars, nr_registers, nr_interrupts, nr_buffers, nr_rings;
+	u32 nr_vendor_capabilities, nr_bars, nr_registers, nr_interrupts, nr_buffers,
+		nr_rings;
+	const struct card_capability *vendor_capabilities;
 	const struct card_bar *bars;
 	const struct card_register *registers;
 	const struct card_interrupt *interrupts;

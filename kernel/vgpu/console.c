@@ -253,7 +253,7 @@ struct console *console_open(struct vgpu *device, u32 framebuffer_bar,
 	console->device = device;
 	console->events = events;
 	console->framebuffer_bar = framebuffer_bar;
-	snprintf(console->name, NAME_BYTES, "vgpu%u", vpcib_slot(device->card));
+	snprintf(console->name, NAME_BYTES, "vgpu%u", vpcib_number(device->card));
 	console->node = (struct miscdevice){ .minor = MISC_DYNAMIC_MINOR,
 					     .name = console->name,
 					     .fops = &operations,

@@ -210,7 +210,7 @@ static struct vgpu *vgpu_alloc(struct vpcib_card *card)
 	device->state =
 		kzalloc(max_t(size_t, card_behaviour.state_bytes, 1), GFP_KERNEL);
 	device->thread = alloc_ordered_workqueue("%s%u", WQ_MEM_RECLAIM, table->name,
-						 vpcib_slot(card));
+						 vpcib_number(card));
 	INIT_WORK(&device->work, run);
 	if (!device->values || !device->state || !device->thread) {
 		vgpu_free(device);
@@ -278,6 +278,7 @@ static void describe(const struct card_table *table)
 	u32 i;
 
 	kind.name = table->name;
+	kind.functions = table->functions;
 	kind.vendor = table->vendor;
 	kind.device = table->device;
 	kind.subsystem_vendor = table->subsystem_vendor;
@@ -293,6 +294,13 @@ static void describe(const struct card_table *table)
 	kind.keeps_registers = table->no_soft_reset;
 	kind.is_express = table->is_express;
 	kind.has_flr = table->has_flr;
+	kind.nr_vendor_capabilities = table->nr_vendor_capabilities;
+	for (i = 0; i < table->nr_vendor_capabilities; i++)
+		kind.vendor_capabilities[i] = (struct vpcib_capability){
+			.at = table->vendor_capabilities[i].at,
+			.bytes = table->vendor_capabilities[i].bytes,
+			.data = table->vendor_capabilities[i].data
+		};
 	for (i = 0; i < table->nr_bars; i++)
 		kind.bars[table->bars[i].number] = (struct vpcib_bar){
 			.bytes = table->bars[i].bytes,

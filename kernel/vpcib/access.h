@@ -36,6 +36,7 @@ enum vpcib_what {
 	VPCIB_CONFIG_WRITE,
 	VPCIB_MISUSE, /* value is an enum vpcib_misuse; the kernel's log has a line with details */
 	VPCIB_FAULT, /* a fault that was asked for happens; value is an enum fault (card.h) */
+	VPCIB_RESET, /* the slot is reset: the card is as after power-on */
 };
 
 /* What a driver does to the kernel, or against a rule of its card. */
@@ -82,7 +83,7 @@ struct vpcib_access {
 	__u32 offset; /* offset in the BAR; for DMA: number of bytes */
 	__u32 pid;
 	__u16 cpu;
-	__u8 slot;
+	__u8 card; /* its slot, plus 32 for each function before this one */
 	__u8 bar;
 	__u8 bytes;
 	__u8 what; /* enum vpcib_what */

@@ -45,7 +45,7 @@ static int check_copy(struct pt_regs *regs, const void *memory)
 	if (!is_too_long(memory, bytes, &at))
 		return 0;
 	if (atomic_inc_return(&copies) <= REPORTS_MOST)
-		misuse_note(at.slot,
+		misuse_note(at.number,
 			    (struct vpcib_access){ .value = VPCIB_COPIES_PAST_END,
 						   .ip = caller,
 						   .context = VPCIB_KERNEL },
@@ -69,12 +69,12 @@ static int at_copy_to_user(struct kprobe *probe, struct pt_regs *regs)
 
 /* --- mappings ----------------------------------------------------------------------- */
 
-static void report_mapping(u32 slot, phys_addr_t begin, u64 bytes, const char *what,
+static void report_mapping(u32 number, phys_addr_t begin, u64 bytes, const char *what,
 			   u64 left)
 {
 	if (atomic_inc_return(&mappings) <= REPORTS_MOST)
 		misuse_note(
-			slot,
+			number,
 			(struct vpcib_access){ .value = VPCIB_MAPS_PAST_END,
 					       .context = VPCIB_KERNEL },
 			"a process gets %llu bytes at %#llx mapped, where %s has %llu",
@@ -82,7 +82,7 @@ static void report_mapping(u32 slot, phys_addr_t begin, u64 bytes, const char *w
 }
 
 /* Returns how many bytes of a BAR follow the address, or 0 if there is no BAR. */
-static u64 left_of_bar(phys_addr_t begin, u32 *slot)
+static u64 left_of_bar(phys_addr_t begin, u32 *number)
 {
 	struct vpcib_card *card;
 	u32 bar, offset;
@@ -92,7 +92,7 @@ static u64 left_of_bar(phys_addr_t begin, u32 *slot)
 	card = card_at(begin, &bar, &offset);
 	if (card) {
 		left = PAGE_ALIGN(card->kind->bars[bar].bytes) - offset;
-		*slot = card->slot;
+		*number = card->number;
 	}
 	rcu_read_unlock();
 	return left;
@@ -116,20 +116,20 @@ void bounds_check_mapping(const struct vm_area_struct *area, unsigned long pfn,
 	const struct file *file = area->vm_file;
 	phys_addr_t begin = PFN_PHYS(pfn);
 	struct dma_place at;
-	u32 slot;
-	u64 left = left_of_bar(begin, &slot);
+	u32 number;
+	u64 left = left_of_bar(begin, &number);
 
 	bytes = PAGE_ALIGN(bytes);
 	if (left) {
 		if (bytes > left)
-			report_mapping(slot, begin, bytes, "the BAR", left);
+			report_mapping(number, begin, bytes, "the BAR", left);
 	} else if (dma_find(begin, &at) && at.allocated) {
 		left = PAGE_ALIGN(begin + at.left) - begin;
 		if (bytes > left)
-			report_mapping(at.slot, begin, bytes, "DMA memory", left);
-	} else if (file && driver_is(file->f_op->owner, &slot) &&
+			report_mapping(at.number, begin, bytes, "DMA memory", left);
+	} else if (file && driver_is(file->f_op->owner, &number) &&
 		   belongs_to_nobody(pfn, bytes >> PAGE_SHIFT)) {
-		report_mapping(slot, begin, bytes, "the driver", 0);
+		report_mapping(number, begin, bytes, "the driver", 0);
 	}
 }
 

@@ -55,7 +55,7 @@ struct vpcib_card *card_of(const struct device *dev)
 	if (!dev || dev->bus != &pci_bus_type)
 		return NULL;
 	pdev = to_pci_dev(dev);
-	return pdev->bus == bridge_bus() ? card_in(PCI_SLOT(pdev->devfn)) : NULL;
+	return pdev->bus == bridge_bus() ? card_in(card_number(pdev->devfn)) : NULL;
 }
 
 /* --- configuration accesses --------------------------------------------------------- */
@@ -85,10 +85,8 @@ static int read_config(struct pci_bus *bus, unsigned int devfn, int where, int b
 	unsigned long flags;
 
 	*value = ~0u >> (32 - 8 * bytes);
-	if (PCI_FUNC(devfn))
-		return PCIBIOS_DEVICE_NOT_FOUND;
 	rcu_read_lock();
-	card = card_in(PCI_SLOT(devfn));
+	card = card_in(card_number(devfn));
 	if (card) {
 		flags = vpcib_lock(card);
 		if (!card->gone)
@@ -106,10 +104,8 @@ static int write_config(struct pci_bus *bus, unsigned int devfn, int where, int 
 	struct vpcib_card *card;
 	unsigned long flags;
 
-	if (PCI_FUNC(devfn))
-		return PCIBIOS_DEVICE_NOT_FOUND;
 	rcu_read_lock();
-	card = card_in(PCI_SLOT(devfn));
+	card = card_in(card_number(devfn));
 	if (card) {
 		flags = vpcib_lock(card);
 		note_config(card, VPCIB_CONFIG_WRITE, where, bytes, value);
@@ -198,7 +194,7 @@ static int scan(void)
 	if (ports.parent)
 		pci_add_resource(&bridge->windows, &ports);
 	pci_add_resource(&bridge->windows, &numbers);
-	dev_set_msi_domain(&bridge->dev, interrupt_domain());
+	dev_set_msi_domain(&bridge->dev, irqs_domain());
 	pci_lock_rescan_remove();
 	ret = pci_scan_root_bus_bridge(bridge);
 	if (!ret)
@@ -209,6 +205,14 @@ static int scan(void)
 	else
 		root_bus = bridge->bus;
 	return ret;
+}
+
+static void remove_bus(void)
+{
+	pci_lock_rescan_remove();
+	pci_stop_root_bus(root_bus);
+	pci_remove_root_bus(root_bus);
+	pci_unlock_rescan_remove();
 }
 
 int bridge_init(void)
@@ -224,8 +228,13 @@ int bridge_init(void)
 	ret = scan();
 	if (ret)
 		goto unnotify;
+	ret = hotplug_init(root_bus);
+	if (ret)
+		goto remove;
 	return 0;
 
+remove:
+	remove_bus();
 unnotify:
 	bus_unregister_notifier(&pci_bus_type, &driver_notifier);
 release:
@@ -236,10 +245,8 @@ release:
 
 void bridge_exit(void)
 {
-	pci_lock_rescan_remove();
-	pci_stop_root_bus(root_bus);
-	pci_remove_root_bus(root_bus);
-	pci_unlock_rescan_remove();
+	hotplug_exit();
+	remove_bus();
 	bus_unregister_notifier(&pci_bus_type, &driver_notifier);
 	give_back(&ports);
 	give_back(&window);

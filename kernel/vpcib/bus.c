@@ -22,8 +22,7 @@ static u8 flags_of(const struct access_bus *at)
 
 	return (at->card->gone || at->card->silent ? VPCIB_ABSENT : 0) |
 	       (config_decodes(at->card, at->bar) ? 0 : VPCIB_NOT_DECODED) |
-	       (at->interrupts && interrupt_may_come(at->card) ? VPCIB_INTERRUPTIBLE
-							       : 0) |
+	       (at->interrupts && irqs_may_come(at->card) ? VPCIB_INTERRUPTIBLE : 0) |
 	       (soft ? VPCIB_SOFT_INTERRUPTIBLE : 0);
 }
 

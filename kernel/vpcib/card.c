@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Looks up cards by slot or by address, and implements functions that the cards' modules call.
+ * Looks up cards by number or by address, and implements functions that the cards' modules call.
  */
 #include <linux/module.h>
 
 #include "card.h"
 
-struct vpcib_card __rcu *card_slots[SLOTS];
+struct vpcib_card __rcu *cards[CARDS];
+unsigned long card_numbers[BITS_TO_LONGS(CARDS)]; /* those of the cards on the bus */
 
-/* Returns the card in a slot, or NULL if the slot is empty.  Called under rcu_read_lock. */
-struct vpcib_card *card_in(u32 slot)
+/* Returns the card with a number, or NULL if there is none.  Called under rcu_read_lock. */
+struct vpcib_card *card_in(u32 number)
 {
-	return rcu_dereference(card_slots[slot]);
+	return rcu_dereference(cards[number]);
 }
 
 static bool is_inside(const struct resource *range, phys_addr_t address, u32 type)
@@ -22,11 +23,10 @@ static bool is_inside(const struct resource *range, phys_addr_t address, u32 typ
 static struct vpcib_card *find(phys_addr_t address, u32 type, u32 *bar, u32 *offset)
 {
 	struct vpcib_card *card;
-	u32 slot, i;
+	u32 number, i;
 
-	for (slot = 0; slot < SLOTS; slot++) {
-		card = card_in(slot);
-		for (i = 0; card && i < VPCIB_BARS; i++) {
+	for_each_card (card, number) {
+		for (i = 0; i < VPCIB_BARS; i++) {
 			if (!is_inside(&card->address[i], address, type))
 				continue;
 			*bar = i;
@@ -69,11 +69,11 @@ void *vpcib_state(struct vpcib_card *card)
 }
 EXPORT_SYMBOL_GPL(vpcib_state);
 
-u32 vpcib_slot(const struct vpcib_card *card)
+u32 vpcib_number(const struct vpcib_card *card)
 {
-	return card->slot;
+	return card->number;
 }
-EXPORT_SYMBOL_GPL(vpcib_slot);
+EXPORT_SYMBOL_GPL(vpcib_number);
 
 unsigned long vpcib_lock(struct vpcib_card *card)
 {

@@ -2,6 +2,9 @@
 /*
  * The bus's view of a card, and the functions that the files of the bus share.
  *
+ * A card with several functions is as many structs vpcib_card, each with registers, interrupts and
+ * DMA memory of its own.  They are plugged in together, and pulled out together.
+ *
  * Locks, from the outermost to the innermost:
  *
  * - slots_lock, a mutex.  It guards the slots and the list of kinds.
@@ -33,6 +36,7 @@
 struct vm_area_struct;
 
 #define SLOTS 32
+#define CARDS (SLOTS * VPCIB_FUNCTIONS_MAX)
 #define WINDOW_MOST (256ull << 20)
 #define CONFIG_BYTES 256
 #define TRANSFERS_MOST 16
@@ -46,7 +50,7 @@ struct bar_memory {
 
 struct vpcib_card {
 	struct vpcib_kind *kind;
-	u32 slot;
+	u32 number; /* that of its slot, plus SLOTS for each function before it */
 	raw_spinlock_t lock;
 	bool gone; /* pulled out */
 	u64 stalled_until; /* a fault: the card does not work before this time, in ns */
@@ -88,6 +92,20 @@ struct vpcib_card {
 	u64 state[];
 };
 
+static inline u32 card_number(unsigned int devfn)
+{
+	return PCI_SLOT(devfn) + SLOTS * PCI_FUNC(devfn);
+}
+
+static inline unsigned int card_devfn(const struct vpcib_card *card)
+{
+	return PCI_DEVFN(card->number % SLOTS, card->number / SLOTS);
+}
+
+/* Goes through all cards on the bus.  Under rcu_read_lock. */
+#define for_each_card(card, number) \
+	for_each_set_bit(number, card_numbers, CARDS) if (((card) = card_in(number)))
+
 /* bridge.c */
 bool on_bus(phys_addr_t address);
 struct resource *bridge_window(void);
@@ -97,15 +115,23 @@ struct vpcib_card *card_of(const struct device *dev);
 int bridge_init(void);
 void bridge_exit(void);
 
+/* hotplug.c */
+int hotplug_init(struct pci_bus *bus);
+void hotplug_exit(void);
+
 /* card.c */
-extern struct vpcib_card __rcu *card_slots[]; /* slots.c changes it */
-struct vpcib_card *card_in(u32 slot);
+extern struct vpcib_card __rcu *cards[]; /* slots.c changes these two */
+extern unsigned long card_numbers[];
+struct vpcib_card *card_in(u32 number);
 struct vpcib_card *card_at(phys_addr_t address, u32 *bar, u32 *offset);
 struct vpcib_card *card_at_port(u32 port, u32 *bar, u32 *offset);
 bool kind_has_ports(const struct vpcib_kind *kind);
 
 /* slots.c */
 int slots_add(const char *name);
+int slots_switch_on(u32 slot);
+int slots_switch_off(u32 slot);
+bool slots_is_off(u32 slot);
 void slots_each(void (*check)(struct vpcib_card *card));
 
 /* config_bytes.c */
@@ -131,6 +157,11 @@ void power_reset(struct vpcib_card *card);
 u32 power_writable(const struct vpcib_card *card, u32 where);
 void power_written(struct vpcib_card *card, u32 where, u32 value, u32 lanes);
 bool power_is_on(const struct vpcib_card *card);
+void power_reset_function(struct vpcib_card *card);
+
+/* vendor.c */
+bool vendor_fits(const struct vpcib_kind *kind);
+void vendor_reset(struct vpcib_card *card);
 
 /* msix.c */
 void msix_reset(struct vpcib_card *card, u32 at);
@@ -149,18 +180,25 @@ void iommu_exit(void);
 int iommu_transfer(const struct vpcib_card *card, u64 address, void *buffer,
 		   size_t bytes, bool to_driver);
 
+/* irqs.c */
+struct irq_domain *irqs_domain(void);
+unsigned int irqs_of_vector(const struct vpcib_card *card, u32 vector);
+bool irqs_may_come(const struct vpcib_card *card);
+void irqs_check(struct vpcib_card *card);
+int irqs_init(void);
+void irqs_exit(void);
+int irqs_add(struct vpcib_card *card);
+void irqs_remove(struct vpcib_card *card);
+
 /* interrupt.c */
-struct irq_domain *interrupt_domain(void);
 int interrupt_init(void);
 void interrupt_exit(void);
 int interrupt_add(struct vpcib_card *card);
 void interrupt_remove(struct vpcib_card *card);
 void interrupt_update(struct vpcib_card *card);
-void interrupt_check(struct vpcib_card *card);
 void interrupt_touched(struct vpcib_card *card);
 void interrupt_share(struct vpcib_card *card);
 bool interrupt_races(void);
-bool interrupt_may_come(const struct vpcib_card *card);
 
 /* mapping.c */
 struct bar_memory *memory_alloc(u64 bytes);
@@ -192,7 +230,7 @@ void dma_sync(const struct device *dev, u64 address, size_t bytes, bool for_card
 void dma_take_back(const struct device *dev, u64 address, size_t bytes,
 		   enum dma_data_direction direction);
 struct dma_place {
-	u32 slot;
+	u32 number; /* of the card */
 	size_t left; /* bytes from the place to the end of the given memory */
 	bool allocated; /* dma_alloc_coherent and the like, or else a mapping */
 };
@@ -206,11 +244,11 @@ void dma_exit(void);
 /* journal.c */
 int journal_init(void);
 void journal_exit(void);
-u64 journal_note_slot(u32 slot, struct vpcib_access access);
+u64 journal_note_number(u32 number, struct vpcib_access access);
 void journal_note(const struct vpcib_card *card, struct vpcib_access access);
 
 /* misuse.c */
-__printf(3, 4) void misuse_note(u32 slot, struct vpcib_access access,
+__printf(3, 4) void misuse_note(u32 number, struct vpcib_access access,
 				const char *format, ...);
 
 /* ports.c */
@@ -227,8 +265,8 @@ int leaks_init(void);
 void leaks_exit(void);
 
 /* driver.c */
-bool driver_is(const struct module *module, u32 *slot);
-bool driver_has_code(unsigned long ip, u32 *slot);
+bool driver_is(const struct module *module, u32 *number);
+bool driver_has_code(unsigned long ip, u32 *number);
 
 /* fault.c */
 enum fault {
@@ -257,7 +295,7 @@ void refusal_exit(void);
 /* outlived.c */
 void outlived_note(const struct vm_area_struct *area, unsigned long address,
 		   unsigned long pfn, unsigned long bytes);
-void outlived_check(u32 slot, phys_addr_t begin, size_t bytes);
+void outlived_check(u32 number, phys_addr_t begin, size_t bytes);
 void outlived_exit(void);
 
 /* bounds.c */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A card's configuration space: header of type 0, its BARs, and the MSI capability with 64-bit
- * addresses and a mask for each vector (PCI Local Bus 3.0, chapter 6).  MSI-X is in msix.c, and
- * power management and PCI Express are in power.c.
+ * addresses and a mask for each vector (PCI Local Bus 3.0, chapter 6).  MSI-X is in msix.c, power
+ * management and PCI Express are in power.c, and vendor-specific capabilities in vendor.c.
  *
  * All functions except config_reset are called under the card's lock.
  */
@@ -17,6 +17,7 @@
 #define MSI_MASK (MSI + PCI_MSI_MASK_64)
 #define MSI_PENDING (MSI + PCI_MSI_PENDING_64)
 #define MSIX 0x60
+#define MULTI_FUNCTION 0x80 /* in PCI_HEADER_TYPE */
 #define COMMAND_WRITABLE                                                \
 	(PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_PARITY | \
 	 PCI_COMMAND_SERR | PCI_COMMAND_INTX_DISABLE)
@@ -91,6 +92,7 @@ void config_reset(struct vpcib_card *card)
 	config_put(card, PCI_CLASS_REVISION, kind->class_code << 8 | kind->revision, 4);
 	config_put(card, PCI_SUBSYSTEM_VENDOR_ID, kind->subsystem_vendor, 2);
 	config_put(card, PCI_SUBSYSTEM_ID, kind->subsystem, 2);
+	config_put(card, PCI_HEADER_TYPE, kind->functions > 1 ? MULTI_FUNCTION : 0, 1);
 	config_put(card, PCI_INTERRUPT_PIN, 1, 1);
 	reset_bars(card);
 	power_reset(card);
@@ -98,6 +100,7 @@ void config_reset(struct vpcib_card *card)
 		reset_msi(card);
 	if (kind->msix_vectors)
 		msix_reset(card, MSIX);
+	vendor_reset(card);
 }
 
 /* Returns the bits that a driver can change in the word at offset `where`. */

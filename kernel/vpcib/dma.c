@@ -220,14 +220,14 @@ static void note_release(struct vpcib_card *card, const struct given *given,
 				       .context = VPCIB_KERNEL };
 
 	if (!given)
-		misuse_note(card->slot, access,
+		misuse_note(card->number, access,
 			    "%zu bytes at 0x%llx, which it does not have", bytes,
 			    address);
 	else if (given->bytes != bytes)
-		misuse_note(card->slot, access, "%zu bytes at 0x%llx of %zu", bytes,
+		misuse_note(card->number, access, "%zu bytes at 0x%llx of %zu", bytes,
 			    address, given->bytes);
 	else if (given->direction != direction)
-		misuse_note(card->slot, access, "at 0x%llx %s, mapped %s", address,
+		misuse_note(card->number, access, "at 0x%llx %s, mapped %s", address,
 			    names[direction & 3], names[given->direction]);
 }
 
@@ -237,12 +237,12 @@ void dma_take_back(const struct device *dev, u64 address, size_t bytes,
 	struct given *given = NULL;
 	struct vpcib_card *card;
 	unsigned long flags;
-	u32 slot = 0;
+	u32 number = 0;
 
 	rcu_read_lock();
 	card = card_of(dev);
 	if (card) {
-		slot = card->slot;
+		number = card->number;
 		raw_spin_lock_irqsave(&card->dma_lock, flags);
 		given = find(card, address, bytes, direction);
 		if (given) {
@@ -255,7 +255,7 @@ void dma_take_back(const struct device *dev, u64 address, size_t bytes,
 	}
 	rcu_read_unlock();
 	if (given && !given->mapped)
-		outlived_check(slot, virt_to_phys(given->memory), given->bytes);
+		outlived_check(number, virt_to_phys(given->memory), given->bytes);
 	given_free(given);
 }
 
@@ -451,7 +451,7 @@ static bool lies_in_given(struct vpcib_card *card, phys_addr_t where,
 
 		if (offset >= given->bytes)
 			continue;
-		*at = (struct dma_place){ .slot = card->slot,
+		*at = (struct dma_place){ .number = card->number,
 					  .left = given->bytes - offset,
 					  .allocated = !given->mapped };
 		return true;
@@ -468,16 +468,15 @@ bool dma_find(phys_addr_t where, struct dma_place *at)
 	struct vpcib_card *card;
 	unsigned long flags;
 	bool is = false;
-	u32 slot;
+	u32 number;
 
 	rcu_read_lock();
-	for (slot = 0; slot < SLOTS && !is; slot++) {
-		card = card_in(slot);
-		if (!card)
-			continue;
+	for_each_card (card, number) {
 		raw_spin_lock_irqsave(&card->dma_lock, flags);
 		is = lies_in_given(card, where, at);
 		raw_spin_unlock_irqrestore(&card->dma_lock, flags);
+		if (is)
+			break;
 	}
 	rcu_read_unlock();
 	return is;

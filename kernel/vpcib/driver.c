@@ -10,19 +10,20 @@
 static struct module *module_of(const struct vpcib_card *card)
 {
 	const struct device_driver *driver =
-		card && card->pdev ? READ_ONCE(card->pdev->dev.driver) : NULL;
+		card->pdev ? READ_ONCE(card->pdev->dev.driver) : NULL;
 
 	return driver ? driver->owner : NULL;
 }
 
-/* Returns whether the module drives a card, and stores the card's slot. */
-bool driver_is(const struct module *module, u32 *slot)
+/* Returns whether the module drives a card, and stores the card's number. */
+bool driver_is(const struct module *module, u32 *number)
 {
+	struct vpcib_card *card;
 	bool is = false;
 
 	rcu_read_lock();
-	for (*slot = 0; *slot < SLOTS; (*slot)++) {
-		is = module && module_of(card_in(*slot)) == module;
+	for_each_card (card, *number) {
+		is = module && module_of(card) == module;
 		if (is)
 			break;
 	}
@@ -30,14 +31,15 @@ bool driver_is(const struct module *module, u32 *slot)
 	return is;
 }
 
-/* Returns whether the code at this address belongs to a card's driver, and stores the slot. */
-bool driver_has_code(unsigned long ip, u32 *slot)
+/* Returns whether the code at this address belongs to a card's driver, and stores its number. */
+bool driver_has_code(unsigned long ip, u32 *number)
 {
+	struct vpcib_card *card;
 	bool is = false;
 
 	rcu_read_lock();
-	for (*slot = 0; *slot < SLOTS; (*slot)++) {
-		struct module *module = module_of(card_in(*slot));
+	for_each_card (card, *number) {
+		struct module *module = module_of(card);
 
 		is = module && within_module(ip, module);
 		if (is)

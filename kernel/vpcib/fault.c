@@ -71,24 +71,24 @@ int fault_show(char *text)
 		     : sysfs_emit(text, "none\n");
 }
 
-static bool happens(u32 slot, enum fault kind)
+static bool happens(u32 number, enum fault kind)
 {
 	if (READ_ONCE(wanted) != kind || !atomic_add_unless(&left, -1, 0) ||
 	    atomic_read(&left))
 		return false;
-	journal_note_slot(slot, (struct vpcib_access){ .what = VPCIB_FAULT,
-						       .context = VPCIB_CARD,
-						       .value = kind });
+	journal_note_number(number, (struct vpcib_access){ .what = VPCIB_FAULT,
+							   .context = VPCIB_CARD,
+							   .value = kind });
 	return true;
 }
 
 /* Returns whether the fault happens at this opportunity for it.  Context: any. */
 bool fault_happens(const struct vpcib_card *card, enum fault kind)
 {
-	return happens(card->slot, kind);
+	return happens(card->number, kind);
 }
 
-/* The same for a fault of the whole bus, which the journal has for its first slot. */
+/* The same for a fault of the whole bus, which the journal has for the card in its first slot. */
 bool fault_is_due(enum fault kind)
 {
 	return happens(0, kind);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Interrupts of the cards.  A card sends messages (MSI or MSI-X) if the driver has enabled them,
- * and uses INTA otherwise.
+ * Delivers the interrupts of the cards.  A card sends messages (MSI or MSI-X) if the driver has
+ * enabled them, and uses INTA otherwise.  What the kernel's interrupt core needs is in irqs.c.
  *
  * The driver stores a card's message in the card's configuration space.  Handlers run in a hard
  * interrupt, which an irq_work triggers.  The irq_work runs on the processor that accesses the
@@ -23,17 +23,11 @@
 #include <linux/irq.h>
 #include <linux/irq_work.h>
 #include <linux/irqdesc.h>
-#include <linux/irqdomain.h>
 #include <linux/module.h>
-#include <linux/msi.h>
 #include <linux/percpu.h>
-#include <linux/slab.h>
 
 #include "card.h"
-#include "compat.h"
 
-/* target address of messages on a PC; nothing is written there */
-#define MESSAGE_ADDRESS 0xfee00000
 #define UNANSWERED_MOST 10000
 #define HOLD_ACCESSES_MOST 8
 #define SHARED_ACCESSES 50 /* another card interrupts after one in so many accesses */
@@ -60,182 +54,7 @@ struct delivery {
 /* Points to irq_work_queue_on, which is not exported to modules. */
 static bool (*queue_on)(struct irq_work *work, int cpu);
 
-static struct fwnode_handle *fwnode;
-/* hwirq numbers are slot * VPCIB_VECTORS_MAX + vector */
-static struct irq_domain *vectors_domain;
-static struct irq_domain *msi_domain;
-
-struct irq_domain *interrupt_domain(void)
-{
-	return msi_domain;
-}
-
-/* --- messages ----------------------------------------------------------------------- */
-
-static void ack_nothing(struct irq_data *data)
-{
-}
-
-static u32 vectors_of(const struct vpcib_card *card)
-{
-	return max(card->kind->msi_vectors, card->kind->msix_vectors);
-}
-
-/* Returns the card's vectors whose message has this data.  Called with the card locked. */
-static u32 messages_of(const struct vpcib_card *card, u32 data)
-{
-	u32 vectors = 0, i;
-
-	for (i = 0; i < vectors_of(card); i++) {
-		if (config_message(card, i) == data)
-			vectors |= 1u << i;
-	}
-	return vectors;
-}
-
-static void compose(struct irq_data *data, struct msi_msg *message)
-{
-	*message =
-		(struct msi_msg){ .address_lo = MESSAGE_ADDRESS, .data = data->hwirq };
-}
-
-/* Returns the vector's card, or NULL if the card was removed.  Called under rcu_read_lock. */
-static struct vpcib_card *card_of_vector(const struct irq_data *data)
-{
-	return card_in(data->hwirq / VPCIB_VECTORS_MAX);
-}
-
-/*
- * Sends a vector's interrupt if it is ready.  Called when the vector's mask or affinity has
- * changed, or with `again` to repeat its message.
- */
-static void update_vector(struct irq_data *data, bool again)
-{
-	struct vpcib_card *card;
-	unsigned long flags;
-
-	rcu_read_lock();
-	card = card_of_vector(data);
-	if (card) {
-		flags = vpcib_lock(card);
-		if (again)
-			card->pending |= messages_of(card, data->hwirq);
-		interrupt_update(card);
-		vpcib_unlock(card, flags);
-	}
-	rcu_read_unlock();
-}
-
-/*
- * Repeats an interrupt that arrived while the driver had disabled it with disable_irq.  The
- * interrupt's lock is held.
- */
-static int retrigger(struct irq_data *data)
-{
-	update_vector(data, true);
-	return 1;
-}
-
-/*
- * Sets the processors that are allowed to handle the interrupt.  An interrupt that is pending on
- * another processor moves to an allowed processor.
- */
-static int set_vector_affinity(struct irq_data *data, const struct cpumask *mask,
-			       bool force)
-{
-	if (!cpumask_intersects(mask, cpu_online_mask))
-		return -EINVAL;
-	irq_data_update_effective_affinity(data, mask);
-	update_vector(data, false);
-	return IRQ_SET_MASK_OK;
-}
-
-/* Called when a driver requests its first handler of the interrupt. */
-static int request_interrupt(struct irq_data *data)
-{
-	return refusal_of("request_irq") ? -EBUSY : 0;
-}
-
-static struct irq_chip vector_chip = {
-	.name = "vpcib",
-	.irq_ack = ack_nothing,
-	.irq_retrigger = retrigger,
-	.irq_compose_msi_msg = compose,
-	.irq_set_affinity = set_vector_affinity,
-};
-
-/*
- * Unmasks a vector.  For MSI-X the kernel changes only the table in memory, so the card does not
- * see the change.
- */
-static void unmask(struct irq_data *data)
-{
-	pci_msi_unmask_irq(data);
-	update_vector(data->parent_data, false);
-}
-
-static int alloc_vectors(struct irq_domain *domain, unsigned int irq,
-			 unsigned int count, void *arg)
-{
-	msi_alloc_info_t *info = arg;
-	struct pci_dev *pdev = to_pci_dev(info->desc->dev);
-	irq_hw_number_t first =
-		PCI_SLOT(pdev->devfn) * VPCIB_VECTORS_MAX + info->desc->msi_index;
-	unsigned int i;
-
-	for (i = 0; i < count; i++) {
-		irq_domain_set_info(domain, irq + i, first + i, &vector_chip, NULL,
-				    handle_edge_irq, NULL, NULL);
-		irq_set_status_flags(irq + i, IRQ_MOVE_PCNTXT);
-	}
-	return 0;
-}
-
-static void report(u32 slot, const char *what)
-{
-	misuse_note(slot,
-		    (struct vpcib_access){ .value = VPCIB_KEEPS_INTERRUPT,
-					   .context = VPCIB_KERNEL },
-		    "%s", what);
-}
-
-static void free_vectors(struct irq_domain *domain, unsigned int irq,
-			 unsigned int count)
-{
-	unsigned int i;
-
-	for (i = 0; i < count; i++) {
-		struct irq_data *data = irq_domain_get_irq_data(domain, irq + i);
-
-		if (irq_has_action(irq + i))
-			report(data->hwirq / VPCIB_VECTORS_MAX,
-			       "a vector is freed before its handler (free_irq)");
-		irq_domain_reset_irq_data(data);
-	}
-}
-
-static const struct irq_domain_ops vectors_operations = {
-	.alloc = alloc_vectors,
-	.free = free_vectors,
-};
-
-static struct irq_chip msi_chip = {
-	.name = "vpcib-msi",
-	.irq_request_resources = request_interrupt,
-	.irq_mask = pci_msi_mask_irq,
-	.irq_unmask = unmask,
-	.irq_ack = irq_chip_ack_parent,
-};
-
-static struct msi_domain_info msi_info = {
-	.flags = MSI_FLAG_USE_DEF_DOM_OPS | MSI_FLAG_USE_DEF_CHIP_OPS |
-		 MSI_FLAG_MULTI_PCI_MSI | MSI_FLAG_PCI_MSIX,
-	.chip = &msi_chip,
-	.handler = handle_edge_irq,
-	.handler_name = "edge",
-};
-
-/* --- INTA --------------------------------------------------------------------------- */
+/* --- from the card to the processor ------------------------------------------------- */
 
 static bool line_is_asserted(const struct vpcib_card *card)
 {
@@ -244,71 +63,11 @@ static bool line_is_asserted(const struct vpcib_card *card)
 	       card->unanswered < UNANSWERED_MOST;
 }
 
-static void set_masked(struct irq_data *data, bool masked)
-{
-	struct vpcib_card *card = irq_data_get_irq_chip_data(data);
-	unsigned long flags = vpcib_lock(card);
-
-	card->line_masked = masked;
-	interrupt_update(card);
-	vpcib_unlock(card, flags);
-}
-
-static void mask_line(struct irq_data *data)
-{
-	set_masked(data, true);
-}
-
-static void unmask_line(struct irq_data *data)
-{
-	set_masked(data, false);
-}
-
-static int set_line_affinity(struct irq_data *data, const struct cpumask *mask,
-			     bool force)
-{
-	struct vpcib_card *card = irq_data_get_irq_chip_data(data);
-	unsigned long flags;
-
-	if (!cpumask_intersects(mask, cpu_online_mask))
-		return -EINVAL;
-	flags = vpcib_lock(card);
-	irq_data_update_effective_affinity(data, mask);
-	interrupt_update(card);
-	vpcib_unlock(card, flags);
-	return IRQ_SET_MASK_OK;
-}
-
-static struct irq_chip line_chip = {
-	.name = "vpcib-inta",
-	.irq_request_resources = request_interrupt,
-	.irq_mask = mask_line,
-	.irq_unmask = unmask_line,
-	.irq_set_affinity = set_line_affinity,
-};
-
-/* --- from the card to the processor ------------------------------------------------- */
-
 static u32 ready_messages(const struct vpcib_card *card)
 {
 	return config_sends_messages(card) && !card->gone && power_is_on(card)
 		       ? card->pending & ~config_masked(card)
 		       : 0;
-}
-
-/*
- * Returns the interrupt for a message's data.  A message for another card's interrupt is dropped.
- */
-static unsigned int irq_of_message(const struct vpcib_card *card, u32 data)
-{
-	return data / VPCIB_VECTORS_MAX == card->slot
-		       ? irq_find_mapping(vectors_domain, data)
-		       : 0;
-}
-
-static unsigned int irq_of_vector(const struct vpcib_card *card, u32 vector)
-{
-	return irq_of_message(card, config_message(card, vector));
 }
 
 /*
@@ -353,7 +112,7 @@ void interrupt_update(struct vpcib_card *card)
 		return;
 	ready = ready_messages(card);
 	for_each_set_bit(vector, &ready, VPCIB_VECTORS_MAX)
-		send(card, irq_of_vector(card, vector));
+		send(card, irqs_of_vector(card, vector));
 	if (line_is_asserted(card))
 		send(card, card->line_irq);
 }
@@ -497,51 +256,6 @@ static void handle(struct vpcib_card *card, u32 vector, unsigned int irq, u8 fla
 	journal_note(card, access);
 }
 
-static bool is_enabled(unsigned int irq)
-{
-	struct irq_data *data = irq ? irq_get_irq_data(irq) : NULL;
-
-	return data && !irqd_irq_disabled(data);
-}
-
-/*
- * Returns whether the card has an interrupt that disable_irq has not disabled.  Called under
- * rcu_read_lock.
- */
-bool interrupt_may_come(const struct vpcib_card *card)
-{
-	u32 vector;
-
-	if (!config_sends_messages(card))
-		return is_enabled(card->line_irq);
-	for (vector = 0; vector < vectors_of(card); vector++) {
-		if (is_enabled(irq_of_vector(card, vector)))
-			return true;
-	}
-	return false;
-}
-
-/* Reports handlers and vectors that a driver has not freed.  The card has no driver. */
-void interrupt_check(struct vpcib_card *card)
-{
-	u32 vector;
-
-	if (irq_has_action(card->line_irq))
-		report(card->slot, "INTA still has a handler (free_irq)");
-	for (vector = 0; vector < vectors_of(card); vector++) {
-		unsigned int irq = irq_find_mapping(
-			vectors_domain, card->slot * VPCIB_VECTORS_MAX + vector);
-
-		if (!irq)
-			continue;
-		report(card->slot,
-		       irq_has_action(irq)
-			       ? "a vector still has a handler (free_irq)"
-			       : "a vector is still allocated (pci_free_irq_vectors)");
-		break;
-	}
-}
-
 /* Runs in a hard interrupt: delivers this processor's interrupts. */
 static void deliver(struct irq_work *work)
 {
@@ -555,7 +269,7 @@ static void deliver(struct irq_work *work)
 
 	for_each_set_bit(vector, &ready, VPCIB_VECTORS_MAX)
 	{
-		irq[vector] = irq_of_vector(card, vector);
+		irq[vector] = irqs_of_vector(card, vector);
 		if (cpu_of(irq[vector]) != here)
 			__clear_bit(vector, &ready);
 	}
@@ -564,7 +278,7 @@ static void deliver(struct irq_work *work)
 	if (line && ++card->unanswered == UNANSWERED_MOST)
 		pr_warn_ratelimited(
 			"the card in slot %u is not answered: INTA is ignored\n",
-			card->slot);
+			card->number % SLOTS);
 	vpcib_unlock(card, flags);
 
 	for_each_set_bit(vector, &ready, VPCIB_VECTORS_MAX)
@@ -575,32 +289,25 @@ static void deliver(struct irq_work *work)
 
 int interrupt_add(struct vpcib_card *card)
 {
-	int irq = irq_alloc_desc(NUMA_NO_NODE), cpu;
+	int cpu, ret;
 
-	if (irq < 0)
-		return irq;
 	card->deliveries = alloc_percpu(struct delivery);
-	if (!card->deliveries) {
-		irq_free_desc(irq);
+	if (!card->deliveries)
 		return -ENOMEM;
+	ret = irqs_add(card);
+	if (ret) {
+		free_percpu(card->deliveries);
+		return ret;
 	}
 	for_each_possible_cpu (cpu)
 		*per_cpu_ptr(card->deliveries, cpu) =
 			(struct delivery){ IRQ_WORK_INIT_HARD(deliver), card };
-	card->line_irq = irq;
-	card->drawn = races * 2654435761u + card->slot;
+	card->drawn = races * 2654435761u + card->number;
 	hrtimer_init(&card->hold_end, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
 	card->hold_end.function = end_hold;
-	irq_set_chip_data(irq, card);
-	irq_set_chip_and_handler(irq, &line_chip, handle_level_irq);
-	irq_set_status_flags(irq, IRQ_MOVE_PCNTXT);
 	return 0;
 }
 
-/*
- * Removes the card's interrupts.  If a driver was removed without freeing its handler, the
- * interrupt number remains in use.
- */
 void interrupt_remove(struct vpcib_card *card)
 {
 	int cpu;
@@ -609,42 +316,16 @@ void interrupt_remove(struct vpcib_card *card)
 	for_each_possible_cpu (cpu)
 		irq_work_sync(&per_cpu_ptr(card->deliveries, cpu)->work);
 	free_percpu(card->deliveries);
-	if (irq_has_action(card->line_irq)) {
-		report(card->slot, "the card is gone, but INTA still has a handler");
-		return;
-	}
-	irq_set_chip_and_handler(card->line_irq, NULL, NULL);
-	irq_free_desc(card->line_irq);
+	irqs_remove(card);
 }
 
 int interrupt_init(void)
 {
 	queue_on = (void *)symbol_address("irq_work_queue_on");
-	if (!queue_on)
-		return -ENOENT;
-	fwnode = irq_domain_alloc_named_fwnode("vpcib");
-	if (!fwnode)
-		return -ENOMEM;
-	vectors_domain = irq_domain_create_linear(fwnode, SLOTS * VPCIB_VECTORS_MAX,
-						  &vectors_operations, NULL);
-	if (!vectors_domain)
-		goto free_node;
-	msi_domain = pci_msi_create_irq_domain(fwnode, &msi_info, vectors_domain);
-	if (!msi_domain)
-		goto remove_vectors;
-	isolate_messages(msi_domain);
-	return 0;
-
-remove_vectors:
-	irq_domain_remove(vectors_domain);
-free_node:
-	irq_domain_free_fwnode(fwnode);
-	return -ENOMEM;
+	return queue_on ? irqs_init() : -ENOENT;
 }
 
 void interrupt_exit(void)
 {
-	irq_domain_remove(msi_domain);
-	irq_domain_remove(vectors_domain);
-	irq_domain_free_fwnode(fwnode);
+	irqs_exit();
 }

@@ -266,7 +266,8 @@ int iommu_init(void)
 		return ret;
 	is_registered = !iommu_device_register(&iommu, &operations, NULL);
 	if (!is_registered) {
-		pr_info("this machine has an IOMMU, so there is no vfio-pci for cards\n");
+		pr_info("this machine has an IOMMU, so there is no vfio-pci for "
+			"cards\n");
 		iommu_device_sysfs_remove(&iommu);
 	}
 	return 0;

@@ -42,12 +42,12 @@ static DEFINE_RAW_SPINLOCK(journal_lock);
 static DECLARE_WAIT_QUEUE_HEAD(
 	never_woken); /* readers poll, since records are written in any context */
 
-u64 journal_note_slot(u32 slot, struct vpcib_access access)
+u64 journal_note_number(u32 number, struct vpcib_access access)
 {
 	unsigned long flags;
 
 	access.ns = ktime_get_ns();
-	access.slot = slot;
+	access.card = number;
 	access.cpu = raw_smp_processor_id();
 	access.pid = current->pid;
 	raw_spin_lock_irqsave(&journal_lock, flags);
@@ -63,7 +63,7 @@ u64 journal_note_slot(u32 slot, struct vpcib_access access)
 
 void journal_note(const struct vpcib_card *card, struct vpcib_access access)
 {
-	journal_note_slot(card->slot, access);
+	journal_note_number(card->number, access);
 }
 
 /*

@@ -17,7 +17,7 @@ static void check_regions(struct vpcib_card *card)
 		const struct resource *region = card->pdev->resource[i].child;
 
 		if (region)
-			misuse_note(card->slot,
+			misuse_note(card->number,
 				    (struct vpcib_access){ .value = VPCIB_KEEPS_REGION,
 							   .context = VPCIB_KERNEL,
 							   .bar = i },
@@ -29,7 +29,7 @@ static void check_regions(struct vpcib_card *card)
 static void check_enabled(struct vpcib_card *card)
 {
 	if (pci_is_enabled(card->pdev))
-		misuse_note(card->slot,
+		misuse_note(card->number,
 			    (struct vpcib_access){ .value = VPCIB_KEEPS_ENABLED,
 						   .context = VPCIB_KERNEL },
 			    "nobody has called pci_disable_device");
@@ -41,7 +41,7 @@ static void check(struct vpcib_card *card)
 		return;
 	check_regions(card);
 	check_enabled(card);
-	interrupt_check(card);
+	irqs_check(card);
 }
 
 /* Called after the module's exit function, or after its init function has failed. */

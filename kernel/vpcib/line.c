@@ -23,11 +23,10 @@ static struct iprobe free_probe;
 static struct vpcib_card *card_on_line(unsigned int irq)
 {
 	struct vpcib_card *card;
-	u32 slot;
+	u32 number;
 
-	for (slot = 0; slot < SLOTS; slot++) {
-		card = card_in(slot);
-		if (card && card->line_irq == irq)
+	for_each_card (card, number) {
+		if (card->line_irq == irq)
 			return card;
 	}
 	return NULL;
@@ -40,7 +39,7 @@ static void check_shared(unsigned int irq, unsigned long flags)
 	rcu_read_lock();
 	card = flags & IRQF_SHARED ? NULL : card_on_line(irq);
 	if (card)
-		misuse_note(card->slot,
+		misuse_note(card->number,
 			    (struct vpcib_access){ .value = VPCIB_SHARES_NOT,
 						   .context = VPCIB_KERNEL },
 			    "INTA is requested without IRQF_SHARED");

@@ -51,7 +51,7 @@ struct kernel_mapping {
 	struct list_head list;
 	unsigned long address;
 	phys_addr_t to;
-	u32 slot;
+	u32 number;
 	bool reported;
 	struct bar_memory *memory; /* NULL: registers */
 };
@@ -153,16 +153,16 @@ static int map_pages(unsigned long address, unsigned long end,
 	return ret;
 }
 
-static u32 slot_at(phys_addr_t to)
+static u32 number_at(phys_addr_t to)
 {
 	struct vpcib_card *card;
-	u32 bar, offset, slot;
+	u32 bar, offset, number;
 
 	rcu_read_lock();
 	card = card_at(to, &bar, &offset);
-	slot = card ? card->slot : SLOTS;
+	number = card ? card->number : CARDS;
 	rcu_read_unlock();
-	return slot;
+	return number;
 }
 
 /*
@@ -182,7 +182,7 @@ static int map_bar(unsigned long address, unsigned long end, phys_addr_t to,
 		return ret;
 	}
 	*mapping = (struct kernel_mapping){
-		.address = address, .to = to, .slot = slot_at(to), .memory = memory
+		.address = address, .to = to, .number = number_at(to), .memory = memory
 	};
 	spin_lock(&kernel_mappings_lock);
 	list_add(&mapping->list, &kernel_mappings);
@@ -198,7 +198,7 @@ static void check_requested(phys_addr_t to)
 	rcu_read_lock();
 	card = card_at(to, &bar, &offset);
 	if (card && card->pdev && !card->pdev->resource[bar].child)
-		misuse_note(card->slot,
+		misuse_note(card->number,
 			    (struct vpcib_access){ .value = VPCIB_REQUESTS_NOT,
 						   .context = VPCIB_KERNEL,
 						   .bar = bar },
@@ -255,14 +255,14 @@ static void our_iounmap(volatile void __iomem *address)
 	iprobe_done(&iounmap_probe);
 }
 
-/* Returns whether the slot has a card that a driver is bound to. */
-static bool has_driver(u32 slot)
+/* Returns whether a driver is bound to the card with this number. */
+static bool has_driver(u32 number)
 {
 	struct vpcib_card *card;
 	bool has;
 
 	rcu_read_lock();
-	card = card_in(slot);
+	card = card_in(number);
 	has = card && card->pdev && card->pdev->dev.driver;
 	rcu_read_unlock();
 	return has;
@@ -275,11 +275,11 @@ void mapping_check(void)
 
 	spin_lock(&kernel_mappings_lock);
 	list_for_each_entry (mapping, &kernel_mappings, list) {
-		if (mapping->slot == SLOTS || mapping->reported ||
-		    has_driver(mapping->slot))
+		if (mapping->number == CARDS || mapping->reported ||
+		    has_driver(mapping->number))
 			continue;
 		mapping->reported = true;
-		misuse_note(mapping->slot,
+		misuse_note(mapping->number,
 			    (struct vpcib_access){ .value = VPCIB_KEEPS_MAPPING,
 						   .context = VPCIB_KERNEL },
 			    "%s of a BAR are still mapped at %#lx (iounmap)",

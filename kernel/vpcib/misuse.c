@@ -14,26 +14,26 @@
 
 static atomic_t counts[VPCIB_MISUSES];
 
-static void note(u32 slot, struct vpcib_access access, struct va_format *text)
+static void note(u32 number, struct vpcib_access access, struct va_format *text)
 {
 	if (atomic_inc_return(&counts[access.value]) > MOST)
 		return;
 	access.what = VPCIB_MISUSE;
-	pr_err("misuse, record %llu: %pV\n", journal_note_slot(slot, access), text);
+	pr_err("misuse, record %llu: %pV\n", journal_note_number(number, access), text);
 }
 
 /*
  * The caller fills in the record's value, an enum vpcib_misuse, and what else it knows.  Context:
  * any.
  */
-void misuse_note(u32 slot, struct vpcib_access access, const char *format, ...)
+void misuse_note(u32 number, struct vpcib_access access, const char *format, ...)
 {
 	struct va_format text = { .fmt = format };
 	va_list arguments;
 
 	va_start(arguments, format);
 	text.va = &arguments;
-	note(slot, access, &text);
+	note(number, access, &text);
 	va_end(arguments);
 }
 
@@ -44,7 +44,7 @@ void vpcib_mistake(struct vpcib_card *card, const char *format, ...)
 
 	va_start(arguments, format);
 	text.va = &arguments;
-	note(card->slot,
+	note(card->number,
 	     (struct vpcib_access){ .value = VPCIB_BREAKS_RULE, .context = VPCIB_CARD },
 	     &text);
 	va_end(arguments);

@@ -2,7 +2,7 @@
 /*
  * The MSI-X capability (PCI Local Bus 3.0, section 6.8.2), which says where the table of vectors
  * is.  The kernel fills in the table for the driver.  The interrupt's irq_chip notices when the
- * kernel masks a vector (interrupt.c), since the table may be in a memory BAR, where the card does
+ * kernel masks a vector (irqs.c), since the table may be in a memory BAR, where the card does
  * not see it.  In a BAR with registers, accesses to the table and to the pending bits are neither in
  * the journal nor seen by the card: the kernel makes them.
  *

@@ -123,7 +123,7 @@ static bool is_there(const struct process_mapping *mapping)
  * Called before DMA memory is freed.  Context: any; where sleeping is not allowed, nothing is
  * checked.
  */
-void outlived_check(u32 slot, phys_addr_t begin, size_t bytes)
+void outlived_check(u32 number, phys_addr_t begin, size_t bytes)
 {
 	struct process_mapping *mapping, *next;
 	bool reported = false;
@@ -134,7 +134,7 @@ void outlived_check(u32 slot, phys_addr_t begin, size_t bytes)
 	take(PHYS_PFN(begin), PAGE_ALIGN(bytes) >> PAGE_SHIFT, false, &found);
 	list_for_each_entry_safe (mapping, next, &found, list) {
 		if (!reported && is_there(mapping)) {
-			misuse_note(slot,
+			misuse_note(number,
 				    (struct vpcib_access){ .value = VPCIB_FREES_MAPPED,
 							   .context = VPCIB_KERNEL },
 				    "process %u has it mapped at %#lx", mapping->pid,

@@ -7,7 +7,7 @@
  * lost, and it neither transfers nor interrupts.  A BAR without registers is memory, which does not
  * sleep.  If the card does not keep its registers, it is reset when it wakes.  A function-level reset
  * is a driver's write to the PCI Express capability.  A reset also clears the BARs, which the kernel
- * restores.
+ * restores.  The reset of a slot (hotplug.c) is the same for all functions of its card.
  *
  * All functions are called under the card's lock.
  */
@@ -59,7 +59,8 @@ bool power_is_on(const struct vpcib_card *card)
 	return !card->kind->has_pm || state == (__force u32)PCI_D0;
 }
 
-static void reset_function(struct vpcib_card *card)
+/* Sets a function to its state after power-on, without the addresses of its BARs. */
+void power_reset_function(struct vpcib_card *card)
 {
 	config_reset(card);
 	memset(card->config + PCI_BASE_ADDRESS_0, 0, 4 * VPCIB_BARS);
@@ -79,7 +80,7 @@ static void set_state(struct vpcib_card *card, u32 state)
 		return;
 	config_put(card, PM_CONTROL, (control & ~PCI_PM_CTRL_STATE_MASK) | state, 2);
 	if (wakes && !card->kind->keeps_registers)
-		reset_function(card);
+		power_reset_function(card);
 }
 
 /* Acts on a driver's write to the configuration space; `lanes` are the bits that it writes. */
@@ -89,5 +90,5 @@ void power_written(struct vpcib_card *card, u32 where, u32 value, u32 lanes)
 		set_state(card, value & PCI_PM_CTRL_STATE_MASK);
 	if (where == EXPRESS_CONTROL && card->kind->has_flr &&
 	    value & lanes & PCI_EXP_DEVCTL_BCR_FLR)
-		reset_function(card);
+		power_reset_function(card);
 }

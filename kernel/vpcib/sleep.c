@@ -82,13 +82,13 @@ static u8 context(struct situation at)
 static bool report(struct situation at, const char *place, const unsigned long *frames,
 		   u32 count)
 {
-	u32 i, slot;
+	u32 i, number;
 	bool is = false;
 
 	for (i = 1; i < count && !is; i++) {
-		is = driver_has_code(frames[i], &slot);
+		is = driver_has_code(frames[i], &number);
 		if (is && is_new(frames[i]))
-			misuse_note(slot,
+			misuse_note(number,
 				    (struct vpcib_access){ .value = VPCIB_SLEEPS,
 							   .ip = frames[i],
 							   .context = context(at) },

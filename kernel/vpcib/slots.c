@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Plugs cards into the slots of the bus, and removes them.  Each card is of a registered kind.
+ * Plugs cards into the slots of the bus, and removes them.  Each card is of a registered kind, and
+ * has as many functions, each of which is a struct vpcib_card.
  *
  * A card's BARs have addresses as soon as the card is plugged in, as if firmware had assigned the
  * addresses.
@@ -18,6 +19,8 @@
 
 static DEFINE_MUTEX(slots_lock);
 static LIST_HEAD(kinds);
+static struct vpcib_kind
+	*switched_off[SLOTS]; /* kind of the card in a slot that is off */
 
 /* --- plugging in and pulling out ---------------------------------------------------- */
 
@@ -106,23 +109,46 @@ static void prepare(struct vpcib_card *card, struct pci_dev *pdev)
 	}
 }
 
-static int discover(struct vpcib_card *card)
+/* Under slots_lock. */
+static struct vpcib_card *plugged_into(u32 number)
 {
-	int devfn = PCI_DEVFN(card->slot, 0);
+	return rcu_dereference_protected(cards[number], lockdep_is_held(&slots_lock));
+}
+
+/* Goes through the functions of the card in a slot.  Under slots_lock. */
+#define for_each_function(card, number, slot)                        \
+	for ((number) = (slot); (number) < CARDS; (number) += SLOTS) \
+		if (((card) = plugged_into(number)))
+
+/* Takes over the device that the PCI core has found for a function. */
+static int take_over(struct vpcib_card *card)
+{
+	card->pdev = pci_get_slot(bridge_bus(), card_devfn(card));
+	if (!card->pdev)
+		return -ENODEV;
+	pci_write_config_byte(card->pdev, PCI_INTERRUPT_LINE, card->line_irq);
+	prepare(card, card->pdev);
+	journal_note(card, (struct vpcib_access){ .what = VPCIB_ADDED,
+						  .context = VPCIB_CARD });
+	return 0;
+}
+
+static int discover(u32 slot)
+{
+	struct vpcib_card *card;
+	u32 number;
+	int ret = 0;
 
 	pci_lock_rescan_remove();
-	hand_over_bars(card);
-	pci_scan_slot(bridge_bus(), devfn);
-	card->pdev = pci_get_slot(bridge_bus(), devfn);
-	if (card->pdev) {
-		pci_write_config_byte(card->pdev, PCI_INTERRUPT_LINE, card->line_irq);
-		prepare(card, card->pdev);
-		journal_note(card, (struct vpcib_access){ .what = VPCIB_ADDED,
-							  .context = VPCIB_CARD });
+	for_each_function (card, number, slot)
+		hand_over_bars(card);
+	pci_scan_slot(bridge_bus(), PCI_DEVFN(slot, 0));
+	for_each_function (card, number, slot)
+		ret = ret ?: take_over(card);
+	if (!ret)
 		pci_bus_add_devices(bridge_bus());
-	}
 	pci_unlock_rescan_remove();
-	return card->pdev ? 0 : -ENODEV;
+	return ret;
 }
 
 static int free_slot(void)
@@ -130,13 +156,14 @@ static int free_slot(void)
 	int slot;
 
 	for (slot = 0; slot < SLOTS; slot++) {
-		if (!rcu_access_pointer(card_slots[slot]))
+		if (!rcu_access_pointer(cards[slot]) && !switched_off[slot])
 			return slot;
 	}
 	return -ENOSPC;
 }
 
-static void pull_out(struct vpcib_card *card)
+/* Lets a function no longer answer. */
+static void silence(struct vpcib_card *card)
 {
 	unsigned long flags = vpcib_lock(card);
 
@@ -145,9 +172,18 @@ static void pull_out(struct vpcib_card *card)
 	vpcib_unlock(card, flags);
 	journal_note(card, (struct vpcib_access){ .what = VPCIB_REMOVED,
 						  .context = VPCIB_CARD });
+}
+
+static void remove_device(struct vpcib_card *card)
+{
 	if (card->pdev)
 		pci_stop_and_remove_bus_device_locked(card->pdev);
-	rcu_assign_pointer(card_slots[card->slot], NULL);
+}
+
+static void forget(struct vpcib_card *card)
+{
+	__clear_bit(card->number, card_numbers);
+	rcu_assign_pointer(cards[card->number], NULL);
 	synchronize_rcu();
 	pci_dev_put(card->pdev);
 	if (card->kind->stop)
@@ -155,6 +191,37 @@ static void pull_out(struct vpcib_card *card)
 	interrupt_remove(card); /* after this, nothing can raise an interrupt */
 	dma_forget(card);
 	card_free(card);
+}
+
+/*
+ * Calls a function for each function of the card in a slot, the first one last: the others exist only
+ * with it.
+ */
+static void for_last_to_first(u32 slot, void (*act)(struct vpcib_card *card))
+{
+	u32 number = slot + CARDS;
+
+	while (number > slot) {
+		number -= SLOTS;
+		if (plugged_into(number))
+			act(plugged_into(number));
+	}
+}
+
+/* Removes a card, whatever its drivers are doing. */
+static void pull_out(u32 slot)
+{
+	for_last_to_first(slot, silence);
+	for_last_to_first(slot, remove_device);
+	for_last_to_first(slot, forget);
+}
+
+/* Removes a card that answers until its drivers are removed. */
+static void take_out(u32 slot)
+{
+	for_last_to_first(slot, remove_device);
+	for_last_to_first(slot, silence);
+	for_last_to_first(slot, forget);
 }
 
 static int start(struct vpcib_card *card)
@@ -169,23 +236,34 @@ static int start(struct vpcib_card *card)
 	return ret;
 }
 
-static int plug_in(struct vpcib_kind *kind, int slot)
+static int add_function(struct vpcib_kind *kind, u32 number)
 {
 	struct vpcib_card *card = card_alloc(kind);
 	int ret;
 
 	if (IS_ERR(card))
 		return PTR_ERR(card);
-	card->slot = slot;
+	card->number = number;
 	ret = start(card);
 	if (ret) {
 		card_free(card);
 		return ret;
 	}
-	rcu_assign_pointer(card_slots[slot], card);
-	ret = discover(card);
+	rcu_assign_pointer(cards[number], card);
+	__set_bit(number, card_numbers);
+	return 0;
+}
+
+static int plug_in(struct vpcib_kind *kind, u32 slot)
+{
+	u32 function;
+	int ret = 0;
+
+	for (function = 0; function < kind->functions && !ret; function++)
+		ret = add_function(kind, slot + SLOTS * function);
+	ret = ret ?: discover(slot);
 	if (ret)
-		pull_out(card);
+		pull_out(slot);
 	return ret ?: slot;
 }
 
@@ -208,38 +286,71 @@ int vpcib_add(struct vpcib_kind *kind)
 }
 EXPORT_SYMBOL_GPL(vpcib_add);
 
-/* Under slots_lock. */
-static struct vpcib_card *plugged_into(u32 slot)
-{
-	return rcu_dereference_protected(card_slots[slot],
-					 lockdep_is_held(&slots_lock));
-}
-
 int vpcib_remove(u32 slot)
 {
-	struct vpcib_card *card;
+	bool is_there;
 
 	if (slot >= SLOTS)
 		return -ENODEV;
 	mutex_lock(&slots_lock);
-	card = plugged_into(slot);
-	if (card)
-		pull_out(card);
+	is_there = plugged_into(slot) || switched_off[slot];
+	pull_out(slot);
+	WRITE_ONCE(switched_off[slot], NULL);
 	mutex_unlock(&slots_lock);
-	return card ? 0 : -ENODEV;
+	return is_there ? 0 : -ENODEV;
 }
 EXPORT_SYMBOL_GPL(vpcib_remove);
 
-/* Calls a function for each card that is plugged in, while no card is plugged in or pulled out. */
-void slots_each(void (*check)(struct vpcib_card *card))
+/* Returns 0 also if the slot is on, or -ENODEV if it is empty. */
+int slots_switch_on(u32 slot)
 {
-	u32 slot;
+	int ret = 0;
 
 	mutex_lock(&slots_lock);
-	for (slot = 0; slot < SLOTS; slot++) {
-		if (plugged_into(slot))
-			check(plugged_into(slot));
+	if (switched_off[slot])
+		ret = plug_in(switched_off[slot], slot);
+	else if (!plugged_into(slot))
+		ret = -ENODEV;
+	if (ret >= 0)
+		WRITE_ONCE(switched_off[slot], NULL);
+	mutex_unlock(&slots_lock);
+	return min(ret, 0);
+}
+
+/* Returns 0 also if the slot is off, or -ENODEV if it is empty. */
+int slots_switch_off(u32 slot)
+{
+	struct vpcib_card *card;
+	int ret = 0;
+
+	mutex_lock(&slots_lock);
+	card = plugged_into(slot);
+	if (card) {
+		WRITE_ONCE(switched_off[slot], card->kind);
+		take_out(slot);
+	} else if (!switched_off[slot]) {
+		ret = -ENODEV;
 	}
+	mutex_unlock(&slots_lock);
+	return ret;
+}
+
+/* Returns whether there is a card in the slot, which is off. */
+bool slots_is_off(u32 slot)
+{
+	return READ_ONCE(switched_off[slot]);
+}
+
+/*
+ * Calls a function for each card that is plugged in, and each of its functions, while no card is
+ * plugged in or pulled out.
+ */
+void slots_each(void (*check)(struct vpcib_card *card))
+{
+	u32 number;
+
+	mutex_lock(&slots_lock);
+	for_each_set_bit(number, card_numbers, CARDS) check(plugged_into(number));
 	mutex_unlock(&slots_lock);
 }
 
@@ -291,11 +402,13 @@ static bool can_be(const struct vpcib_kind *kind)
 {
 	u32 i;
 
+	if (!kind->functions || kind->functions > VPCIB_FUNCTIONS_MAX)
+		return false;
 	if (kind->msi_vectors && (!is_power_of_2(kind->msi_vectors) ||
 				  kind->msi_vectors > VPCIB_VECTORS_MAX))
 		return false;
 	if (kind->msix_vectors > VPCIB_VECTORS_MAX || kind->msix_bar >= VPCIB_BARS ||
-	    (kind->msix_vectors && !has_place_for_msix(kind)))
+	    (kind->msix_vectors && !has_place_for_msix(kind)) || !vendor_fits(kind))
 		return false;
 	for (i = 0; i < VPCIB_BARS; i++) {
 		const struct vpcib_bar *bar = &kind->bars[i];
@@ -338,7 +451,9 @@ void vpcib_unregister(struct vpcib_kind *kind)
 	list_del(&kind->list);
 	for (slot = 0; slot < SLOTS; slot++) {
 		if (plugged_into(slot) && plugged_into(slot)->kind == kind)
-			pull_out(plugged_into(slot));
+			pull_out(slot);
+		if (switched_off[slot] == kind)
+			WRITE_ONCE(switched_off[slot], NULL);
 	}
 	mutex_unlock(&slots_lock);
 }

@@ -19,6 +19,8 @@
 
 #define VPCIB_BARS 6
 #define VPCIB_VECTORS_MAX 32
+#define VPCIB_VENDOR_MAX 16
+#define VPCIB_FUNCTIONS_MAX 8
 
 struct page;
 struct vpcib_card;
@@ -38,8 +40,22 @@ struct vpcib_bar {
 };
 
 /**
+ * struct vpcib_capability - a vendor-specific capability
+ * @at: its offset in the configuration space, a multiple of 4, where no other capability is
+ * @bytes: number of bytes after its header of 3 bytes
+ * @data: these bytes, which a driver can only read
+ */
+struct vpcib_capability {
+	u8 at;
+	u8 bytes;
+	const u8 *data;
+};
+
+/**
  * struct vpcib_kind - the properties of all cards of a kind
  * @name: the kind's name in /sys/kernel/vpcib/add
+ * @functions: number of functions of a card, 1 to 8: each has registers, state and BARs of its own,
+ *   and is a struct vpcib_card
  * @vendor: value in the configuration space; so are the next five fields
  * @msi_vectors: number of MSI vectors; 0: no MSI
  * @msix_vectors: number of MSI-X vectors; 0: no MSI-X.  Without MSI and MSI-X the card has only
@@ -51,6 +67,8 @@ struct vpcib_bar {
  * @keeps_registers: whether it keeps its registers in D3hot
  * @is_express: whether it has the capability of PCI Express
  * @has_flr: whether that one has the function-level reset
+ * @nr_vendor_capabilities: number of vendor-specific capabilities
+ * @vendor_capabilities: these capabilities, in the order in which a driver finds them
  * @state_bytes: size of the card's own state, which is zero at first
  * @start: called before the card is on the bus; may sleep; returns 0 or a negative errno
  * @load: reads 1 to 8 bytes of a register BAR.  Called under the card's lock, in any context.
@@ -67,6 +85,7 @@ struct vpcib_bar {
  */
 struct vpcib_kind {
 	const char *name;
+	u8 functions;
 	u16 vendor;
 	u16 device;
 	u16 subsystem_vendor;
@@ -82,6 +101,8 @@ struct vpcib_kind {
 	bool keeps_registers;
 	bool is_express;
 	bool has_flr;
+	u32 nr_vendor_capabilities;
+	struct vpcib_capability vendor_capabilities[VPCIB_VENDOR_MAX];
 	struct vpcib_bar bars[VPCIB_BARS];
 	size_t state_bytes;
 	int (*start)(struct vpcib_card *card);
@@ -102,7 +123,8 @@ struct vpcib_kind {
  * @kind: the kind; must remain valid until it is unregistered
  *
  * Context: process, may sleep.
- * Return: 0, -EEXIST if the name is in use, or -EINVAL if a BAR or a number of vectors is invalid.
+ * Return: 0, -EEXIST if the name is in use, or -EINVAL if a BAR, a capability or a number of
+ *   vectors is invalid.
  */
 int vpcib_register(struct vpcib_kind *kind);
 
@@ -122,7 +144,7 @@ void vpcib_unregister(struct vpcib_kind *kind);
 int vpcib_add(struct vpcib_kind *kind);
 
 /**
- * vpcib_remove - remove a card, whatever its driver is doing
+ * vpcib_remove - remove a card with all its functions, whatever their drivers are doing
  * @slot: the slot that vpcib_add returned
  *
  * From the beginning of the removal, reads return ones and writes have no effect, as on a real bus.
@@ -131,7 +153,12 @@ int vpcib_add(struct vpcib_kind *kind);
 int vpcib_remove(u32 slot);
 
 void *vpcib_state(struct vpcib_card *card);
-u32 vpcib_slot(const struct vpcib_card *card);
+
+/*
+ * Returns a number that no other card on the bus has, nor another function of this card: the slot for
+ * the first function, and 32 more for each further one.
+ */
+u32 vpcib_number(const struct vpcib_card *card);
 
 /*
  * Takes the card's lock, with interrupts off.  `load` and `store` are called with this lock held.

@@ -225,6 +225,7 @@ def test_a_rule_of_the_card() -> None:
 PM_STATE: Line = {"what": What.CONFIG_WRITE, "offset": 0x74, "bytes": 2}
 ASLEEP, AWAKE, IN_D1 = ({**PM_STATE, "value": value} for value in (3, 0, 1))
 RESET: Line = {"what": What.CONFIG_WRITE, "offset": 0x89, "bytes": 1, "value": 0x80}
+SLOT_RESET: Line = {"what": What.RESET}
 ADDED: Line = {"what": What.ADDED}
 IGNORED = access(What.LOAD, 0xFFFFFFFF, NOT_DECODED)
 
@@ -245,6 +246,7 @@ def test_an_access_while_the_card_sleeps() -> None:
     assert sleepy(BOUND, ASLEEP, AWAKE, IGNORED) == [(off, 3)]
     assert sleepy(BOUND, ASLEEP, RESET, IGNORED) == [(off, 3)]
     assert sleepy(ASLEEP, ADDED, BOUND, IGNORED) == [(off, 3)]
+    assert sleepy(BOUND, ASLEEP, SLOT_RESET, IGNORED) == [(off, 3)]
     assert sleepy(BOUND, ASLEEP, IGNORED, pm=None) == [(off, 2)]
     (line,) = register_log.lines(ZACH1, journaled(ASLEEP))
     assert line.endswith("config store 0x74 0x3 D3hot: on")
@@ -255,11 +257,13 @@ def test_an_access_while_the_card_sleeps() -> None:
 
 
 def test_a_reset_clears_what_the_driver_has_set() -> None:
-    """By the function-level reset, or by waking a card that loses its registers in D3hot."""
+    """By the function-level reset, with its slot, or by waking a card that loses its registers in
+    D3hot."""
     enabled = {**access(What.STORE, 1), "offset": ENABLE}
     left = [("interrupts left enabled", 3)]
     assert sleepy(BOUND, enabled, IN_D1, UNBOUND) == left
     assert sleepy(BOUND, enabled, RESET, UNBOUND) == []
+    assert sleepy(BOUND, enabled, SLOT_RESET, UNBOUND) == []
     assert sleepy(BOUND, enabled, {**RESET, "flags": ABSENT}, UNBOUND) == left
     assert sleepy(BOUND, enabled, {"what": What.FAULT, "value": 5}, UNBOUND) == []
     assert sleepy(BOUND, enabled, ASLEEP, AWAKE, UNBOUND) == []

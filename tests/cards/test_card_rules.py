@@ -15,6 +15,7 @@ from understudy_devices.cards import journal, specification
 from understudy_devices.cards.journal import (
     ABSENT,
     INTERRUPTIBLE,
+    SLOTS,
     SOFT_INTERRUPTIBLE,
     Context,
     What,
@@ -101,12 +102,23 @@ def test_a_driver_without_a_mistake() -> None:
 
 def test_the_cards_of_a_journal_are_judged_apart() -> None:
     """What the one was given is not the other's; the findings are in the journal's order."""
-    other = [{**given, "slot": 2} for given in (BOUND, store("DMA_LENGTH", 1 << 31), UNBOUND)]
+    other = [{**given, "card": 2} for given in (BOUND, store("DMA_LENGTH", 1 << 31), UNBOUND)]
     mistakes = told(*other, memory(What.DMA_CHANGED, AT, 8), BOUND, GIVEN, UNBOUND)
     assert mistakes == [
         Finding("reserved bits", 1, "DMA_LENGTH: 0x80000000 is reserved"),
         Finding("DMA memory changed in use", 3, "among the 8 bytes at 0x40000"),
         Finding("DMA memory leaked", 5, "at 0x40000"),
+    ]
+
+
+def test_the_functions_of_a_card_are_judged_apart() -> None:
+    """Each finding says which function it is about, if the card has several."""
+    two = ZACH1.model_copy(update={"functions": 2})
+    other = [{**given, "card": 3 + SLOTS} for given in (BOUND, GIVEN, UNBOUND)]
+    mistakes = told(*other, BOUND, store("DMA_LENGTH", 1 << 31), UNBOUND, card=two)
+    assert mistakes == [
+        Finding("DMA memory leaked", 1, "slot 3.1: at 0x40000"),
+        Finding("reserved bits", 4, "slot 0.0: DMA_LENGTH: 0x80000000 is reserved"),
     ]
 
 

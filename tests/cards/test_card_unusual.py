@@ -12,6 +12,7 @@ from gaps_card import GAPS
 
 from understudy_devices.base.errors import UserError
 from understudy_devices.cards import specification
+from understudy_devices.cards.config_space import vendor_places
 from understudy_devices.cards.header import header
 from understudy_devices.cards.rdl_export import rdl
 from understudy_devices.cards.rdl_import import load_rdl
@@ -34,6 +35,11 @@ FIGURES = {
     "GAPS_SLOT_MODE_FAST": 2,
     "GAPS_BAR_SMALL_BYTES": 16,
 }
+VENDOR = """\
+  vendor:
+    - {data: [0x01, 0xff, 0x80], description: "\\"Small\\", that is."}
+    - {data: [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18], description: Long.}
+"""
 INDEXES = ("RECEIVE", "TRANSMIT", "WIDE", "STATUS", "SLOT_0", "BETWEEN", "SLOT_1", "SLOT_3")
 MISTAKES = [
     ("bytes: 16,", "bytes: 8,", "a BAR of kind memory32 has 16 to 134217728 bytes"),
@@ -50,6 +56,29 @@ MISTAKES = [
     ("  msix:", "  express: {}\n  msix:", "PCI Express needs power management: add pm"),
     ("  msix:", "  pm:\n  msix:", "pm: None: write its keys, {} if they all have defaults"),
     ("  msix:", "  express: {frl: true}\n  msix:", 'unknown key "frl": did you mean "flr"?'),
+    (
+        "capabilities:",
+        "functions: 9\ncapabilities:",
+        "x.yaml:6: functions: 9: Input should",
+    ),
+    ("capabilities:", "functions: 0\ncapabilities:", "x.yaml:6: functions: 0: Input should"),
+    (
+        "  msix:",
+        "  vendor: [{data: [1, 300], description: Odd.}]\n  msix:",
+        "x.yaml:7: data: 300: Input should be less than 256",
+    ),
+    (
+        "  msix:",
+        "  vendor: [{data: [], description: Odd.}]\n  msix:",
+        "x.yaml:7: data: (): should have an entry",
+    ),
+    (
+        "  msix:",
+        "  vendor:\n    - {data: [1], description: Short.}\n    - description: Long.\n      data: "
+        + str([0] * 146)
+        + "\n  msix:",
+        "x.yaml:10: no gap of 149 bytes is left in the config space: shorten the data",
+    ),
     ("    count: 4\n", "", "without a count there is no stride: add count"),
     ("count: 4", "count: 0", "count: 0: Input should be greater than or equal to 1"),
     ("count: 4", "count: 1000", "SLOT ends at 0x3f74, outside BAR 2 of 0x1000 bytes"),
@@ -87,7 +116,9 @@ def test_nothing_is_lost_in_systemrdl(tmp_path: Path) -> None:
     An array with another register between its elements becomes single registers.
     """
     assert specification.parse("gaps.yaml", yaml_text(CARD).encode()) == CARD
-    powered = GAPS.replace("capabilities:", "capabilities:\n  pm: {}\n  express: {flr: false}")
+    powered = GAPS.replace("capabilities:", f"capabilities:\n  pm: {{}}\n{VENDOR}")
+    powered = powered.replace("  msix:", "  express: {flr: false}\n  msix:")
+    powered = powered.replace("capabilities:", "functions: 3\ncapabilities:")
     apart = specification.parse("gaps.yaml", powered.replace("0x104", "0x140").encode())
     assert specification.parse("gaps.yaml", yaml_text(apart).encode()) == apart
     for card, kept in ((CARD, False), (apart, True)):
@@ -98,8 +129,30 @@ def test_nothing_is_lost_in_systemrdl(tmp_path: Path) -> None:
             for each in (again, card)
         ]
         assert places[0] == places[1]
-        assert again.capabilities == card.capabilities
+        assert (again.capabilities, again.functions) == (card.capabilities, card.functions)
         assert any(one.count == 4 for one in again.registers) == kept
+
+
+def test_a_card_may_have_several_functions() -> None:
+    """The table and the manual say how many; a card that does not has one."""
+    card = CARD.model_copy(update={"functions": 3})
+    assert "\t.functions = 3," in table(card)
+    assert "<td>Functions</td><td>3, each" in reference_manual(card)
+    assert "\t.functions = 1," in table(CARD)
+    assert "<td>Functions</td>" not in reference_manual(CARD)
+
+
+def test_vendor_specific_capabilities_fill_the_gaps() -> None:
+    """They are where the card has no other capability, and the table and the manual have them."""
+    text = GAPS.replace("capabilities:\n", f"capabilities:\n{VENDOR}")
+    card = specification.parse("gaps.yaml", text.encode())
+    assert vendor_places(card.capabilities) == [0x40, 0x48]
+    assert ".at = 0x48,\n\t\t.bytes = 17,\n\t\t.data = { 0x02, 0x03" in table(card)
+    assert "<code>01 ff 80</code>. &#34;Small&#34;, that is." in reference_manual(card)
+    assert "data: [0x01, 0xff, 0x80]" in yaml_text(card)
+    text = text.replace("  vendor", "  msi: {vectors: 1}\n  pm: {}\n  vendor")
+    card = specification.parse("gaps.yaml", text.encode())
+    assert vendor_places(card.capabilities) == [0x58, 0x78]
 
 
 def test_the_manuals_show_arrays_and_pairs() -> None:

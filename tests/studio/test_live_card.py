@@ -117,7 +117,7 @@ def test_what_does_not_reach_the_card_changes_nothing(live: Page, run: Path) -> 
     records = np.concatenate([journal(3), journal(8)[7:], journal(8)[2:3], journal(3)[2:]])
     records["number"] = np.arange(len(records))
     records["flags"][3] = NOT_DECODED
-    records["slot"][4:5] = 1
+    records["card"][4:5] = 1
     records["value"][4] = 1 << 16 | 320
     records["flags"][5] = ABSENT
     (run / "demo.journal").write_bytes(records.tobytes())

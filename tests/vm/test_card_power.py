@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Cards with power management and PCI Express: D3hot and back, runtime power management, and the
-kernel's resets; and the referee names an access while the card sleeps.
+kernel's resets; and the referee names an access while the card sleeps.  One of the cards also has
+vendor-specific capabilities, which the resets leave as they are.
 """
 
 import re
@@ -21,7 +22,9 @@ pytestmark = group("card-power")
 
 DRIVER = Path(__file__).parent / "drivers" / "power_driver.c"
 CAPABILITIES = {
-    "loses": "  pm: {}\n  express: {}\n",
+    "loses": "  pm: {}\n  express: {}\n  vendor:\n"
+    "    - {data: [0x01, 0xff, 0x80, 0x7f], description: Small.}\n"
+    f"    - {{data: {list(range(40))}, description: Large.}}\n",
     "keeps": "  pm: {no_soft_reset: true}\n  express: {flr: false}\n",
 }
 """What the two cards do with their registers in D3hot."""
@@ -39,6 +42,7 @@ for card in loses keeps; do
 	insmod /power_driver.ko careful=1 || fail "$card: no driver"
 	sleeps
 	lspci -vv -s 10000:00:00.0 > /out/lspci-$card
+	lspci -xxx -s 10000:00:00.0 > /out/bytes-$card
 	rmmod power_driver || fail "$card: the driver stayed"
 	cat $device/reset_method > /out/methods-$card 2> /dev/null || true
 	for method in $(cat /out/methods-$card); do
@@ -48,6 +52,7 @@ for card in loses keeps; do
 		rmmod selftest_$card
 		insmod /power_driver.ko careful=1 && rmmod power_driver || fail "$card: again"
 	done
+	[ $card = keeps ] || ! insmod /selftest_other.ko || fail 'other data are not noticed'
 	rmmod card_gaps
 done
 dmesg > /out/said
@@ -75,6 +80,10 @@ def booted() -> Result:
             files[f"{name}.ko"] = card_modules.card(kernel, file)
             test = file.parent / f"selftest_{name}.c"
             files[f"selftest_{name}.ko"] = card_modules.driver(kernel, test, card)
+            if name == "loses":
+                test = file.parent / "selftest_other.c"
+                test.write_text(selftest(card).replace("0x80, 0x7f", "0x80, 0x70"))
+                files[test.with_suffix(".ko").name] = card_modules.driver(kernel, test, card)
             files["power_driver.ko"] = card_modules.driver(kernel, DRIVER, card)
         return boot(SCENARIO, {"vpcib": ""}, files=files, clock="wall")
 
@@ -95,10 +104,10 @@ def test_it_sleeps_and_wakes(name: str, after: str) -> None:
 
 
 def test_the_kernel_resets_it() -> None:
-    """By the function-level reset, and by power management if that resets it.  The self-test then
-    passes, though the driver has changed a register."""
-    assert text(booted(), "methods-loses").split() == ["flr", "pm"]
-    assert text(booted(), "methods-keeps") == ""
+    """By the function-level reset, by power management if that resets it, and with its slot.  The
+    self-test then passes, though the driver has changed a register."""
+    assert text(booted(), "methods-loses").split() == ["flr", "pm", "bus"]
+    assert text(booted(), "methods-keeps").split() == ["bus"]
 
 
 def test_lspci_knows_the_capabilities() -> None:
@@ -108,6 +117,19 @@ def test_lspci_knows_the_capabilities() -> None:
     assert "Root Complex Integrated Endpoint" in shown
     assert "FLReset+" in shown
     assert "NoSoftRst+" in text(booted(), "lspci-keeps")
+
+
+def test_a_driver_finds_the_vendor_specific_capabilities() -> None:
+    """The self-test compares their data, by pci_find_capability, and notices another byte.  The
+    small one is before MSI-X, and the large one after PCI Express.
+    """
+    shown = text(booted(), "lspci-loses")
+    found = re.findall(r"Capabilities: \[(\w+)\] Vendor Specific Information: Len=(\w+)", shown)
+    assert found == [("40", "07"), ("bc", "2b")]
+    assert re.search(r"^40: 09 bc 07 01 ff 80 7f 00", text(booted(), "bytes-loses"), re.MULTILINE)
+    wrong = set(re.findall(r"vendor-specific: .+", text(booted(), "said")))
+    assert wrong == {"vendor-specific: data: 0x7f, not 0x70"}
+    assert "Vendor Specific" not in text(booted(), "lspci-keeps")
 
 
 def test_an_access_in_d3_is_named() -> None:

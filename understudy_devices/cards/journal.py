@@ -39,6 +39,7 @@ class What(IntEnum):
     CONFIG_WRITE = 20
     MISUSE = 21
     FAULT = 22
+    RESET = 23
 
 
 class Misuse(IntEnum):
@@ -77,7 +78,7 @@ ACCESS = np.dtype(
         ("offset", "<u4"),  # in the BAR; for DMA: bytes
         ("pid", "<u4"),
         ("cpu", "<u2"),
-        ("slot", "u1"),
+        ("card", "u1"),  # slot, and SLOTS more for each function before this one
         ("bar", "u1"),
         ("bytes", "u1"),
         ("what", "u1"),
@@ -85,6 +86,8 @@ ACCESS = np.dtype(
         ("flags", "u1"),  # ABSENT, ...
     ]
 )
+
+SLOTS = 32
 
 ABSENT = 0x1
 """The card was gone."""

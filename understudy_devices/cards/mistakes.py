@@ -24,6 +24,7 @@ SECTIONS: dict[str, type[model.Section]] = {
     "msix": model.Msix,
     "pm": model.Pm,
     "express": model.Express,
+    "vendor": model.VendorCapability,
     "bars": model.Bar,
     "registers": model.Register,
     "fields": model.RegisterField,
@@ -125,7 +126,11 @@ class Mistakes:
         path = detail["loc"]
         if detail["type"] == "extra_forbidden":
             return self._at(path[:-1]), path[-1]
-        numbered = [index for index, step in enumerate(path) if isinstance(step, int)]
+        numbered = [
+            index
+            for index, step in enumerate(path)
+            if isinstance(step, int) and path[index - 1] in SECTIONS
+        ]
         if not numbered:
             return self._data, path[0]
         last = numbered[-1]

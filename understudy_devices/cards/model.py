@@ -31,6 +31,10 @@ REGISTERS_MAX = 4096
 NAME_MAX = 63
 """Most letters of a name, also of an element's."""
 
+VENDOR_BYTES_MAX = 189
+"""Most bytes of a vendor-specific capability: config space has 256, its header 64, and the
+capability's own header 3."""
+
 
 def _given(value: Any) -> Any:
     if value is None:
@@ -44,6 +48,7 @@ CardName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
 Name = Annotated[str, Field(pattern=rf"^[A-Z][A-Z0-9_]{{0,{NAME_MAX - 1}}}$")]
 SourceName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
+Byte = Annotated[int, Field(ge=0, lt=2**8)]
 Word = Annotated[int, Field(ge=0, lt=2**16)]
 Value = Annotated[int, Field(ge=0, lt=2**BITS_MAX)]
 Bytes = Annotated[int, Field(ge=1, le=2**40)]
@@ -142,6 +147,15 @@ class Express(Section):
     """Whether a driver can reset the card by it (function-level reset)."""
 
 
+class VendorCapability(Section):
+    """A vendor-specific capability: bytes in config space, for the card's own driver."""
+
+    data: Annotated[tuple[Byte, ...], Field(min_length=1, max_length=VENDOR_BYTES_MAX)]
+    """The bytes after the capability's ID, its link and its length."""
+    description: Text
+    """What they say."""
+
+
 class Capabilities(Section):
     """The list of capabilities in config space."""
 
@@ -153,6 +167,8 @@ class Capabilities(Section):
     """Power management; without it the card is always awake."""
     express: Annotated[Express | None, GIVEN] = None
     """PCI Express; without it the card is one of PCI."""
+    vendor: Annotated[tuple[VendorCapability, ...], Field(max_length=16)] = ()
+    """Vendor-specific capabilities, in the order in which a driver finds them."""
 
     @property
     def vectors(self) -> int:
@@ -390,6 +406,9 @@ class Card(Section):
     """What the card does, and how to use it; an empty line separates paragraphs."""
     config: Config
     """Config space."""
+    functions: Annotated[int, Field(ge=1, le=8)] = 1
+    """Functions of the card, which are all alike: each has its own config space, registers,
+    interrupts and driver, as each port of a network card."""
     capabilities: Capabilities = Capabilities()
     """Capabilities in config space."""
     bars: Annotated[tuple[Bar, ...], Field(min_length=1, max_length=6)]

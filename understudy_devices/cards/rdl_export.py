@@ -25,6 +25,8 @@ def _of_card(card: Card) -> Lines:
     yield f"name = {quoted(card.title)};"
     yield f"desc = {quoted(card.description)};"
     yield from _assigned("pci_config", _structure("card_config", card.config))
+    if card.functions > 1:
+        yield f"pci_functions = {card.functions};"
     if card.capabilities.msi:
         yield f"pci_msi_vectors = {card.capabilities.msi.vectors};"
     if card.capabilities.msix:
@@ -36,6 +38,8 @@ def _of_card(card: Card) -> Lines:
         yield f"pci_pm_no_soft_reset = {int(card.capabilities.pm.no_soft_reset)};"
     if card.capabilities.express:
         yield f"pci_express_flr = {int(card.capabilities.express.flr)};"
+    vendor = card.capabilities.vendor
+    yield from _list("pci_vendor_capabilities", "card_vendor_capability", vendor)
     yield from _list("pci_interrupts", "card_interrupt", card.interrupts)
     yield from _list("pci_buffers", "card_buffer", card.buffers)
     yield from _list("pci_rings", "card_ring", card.rings)
@@ -57,11 +61,16 @@ def _list(name: str, kind: str, parts: Sequence[Section]) -> Lines:
 
 
 def _structure(kind: str, part: Section) -> list[str]:
-    *members, last = (
-        f"{name}: {f'{value:#x}' if isinstance(value, int) else quoted(value or '')}"
-        for name, value in part.model_dump().items()
-    )
+    *members, last = (f"{name}: {_value(value)}" for name, value in part.model_dump().items())
     return [f"{kind}'{{", *_in([*(f"{member}," for member in members), last]), "}"]
+
+
+def _value(value: int | str | tuple[int, ...] | None) -> str:
+    if isinstance(value, int):
+        return f"{value:#x}"
+    if isinstance(value, tuple):
+        return f"'{{{', '.join(map(_value, value))}}}"
+    return quoted(value or "")
 
 
 def _bars(card: Card) -> Lines:

@@ -82,6 +82,8 @@ class _Reader:
             "bars": [],
             "registers": [],
         }
+        if (functions := self._own(self._top, "pci_functions")) is not None:
+            document["functions"] = functions
         if capabilities := self._capabilities():
             document["capabilities"] = capabilities
         document["config"] = self._config()
@@ -126,6 +128,8 @@ class _Reader:
         for name, key in (("pm", "no_soft_reset"), ("express", "flr")):
             if (value := self._own(self._top, f"pci_{name}_{key}")) is not None:
                 capabilities[name] = {key: bool(value) if value in (0, 1) else value}
+        if parts := self._own(self._top, "pci_vendor_capabilities"):
+            capabilities["vendor"] = [_members(one) for one in parts]
         return capabilities
 
     def _bar(self, window: AddressableNode) -> dict[str, Any]:

@@ -9,17 +9,27 @@ has the members of the model with the same name (model.py).
 
 from typing import Final, get_type_hints
 
-from understudy_devices.cards.model import Access, Buffer, Config, Interrupt, Ring, Section
+from understudy_devices.cards.model import (
+    Access,
+    Buffer,
+    Config,
+    Interrupt,
+    Ring,
+    Section,
+    VendorCapability,
+)
 
 TEXT, NUMBER = "string", "longint unsigned"
 STRUCTURES: Final[dict[str, type[Section]]] = {
     "card_config": Config,
+    "card_vendor_capability": VendorCapability,
     "card_interrupt": Interrupt,
     "card_buffer": Buffer,
     "card_ring": Ring,
 }
 PROPERTIES = {  # name: components that have it, type
     "pci_config": ("addrmap", "card_config"),
+    "pci_functions": ("addrmap", NUMBER),
     "pci_msi_vectors": ("addrmap", NUMBER),
     "pci_msix_vectors": ("addrmap", NUMBER),
     "pci_msix_bar": ("addrmap", NUMBER),
@@ -27,6 +37,7 @@ PROPERTIES = {  # name: components that have it, type
     "pci_msix_pending": ("addrmap", NUMBER),
     "pci_pm_no_soft_reset": ("addrmap", NUMBER),
     "pci_express_flr": ("addrmap", NUMBER),
+    "pci_vendor_capabilities": ("addrmap", "card_vendor_capability[]"),
     "pci_interrupts": ("addrmap", "card_interrupt[]"),
     "pci_buffers": ("addrmap", "card_buffer[]"),
     "pci_rings": ("addrmap", "card_ring[]"),
@@ -69,7 +80,7 @@ def declarations() -> str:
 
 
 def _members(section: type[Section]) -> str:
-    kinds = get_type_hints(section)
-    return " ".join(
-        f"{NUMBER if kinds[name] is int else TEXT} {name};" for name in section.model_fields
-    )
+    kinds = {int: (NUMBER, ""), tuple[int, ...]: (NUMBER, "[]")}
+    hints = get_type_hints(section)
+    members = ((name, *kinds.get(hints[name], (TEXT, ""))) for name in section.model_fields)
+    return " ".join(f"{kind} {name}{array};" for name, kind, array in members)

@@ -5,6 +5,7 @@
 
 The columns are seconds of the guest's monotonic clock, the processor, the driver's context, the
 process, the access with its register and value, and those fields of the register that are not 0.
+A function of a card with several is called by its slot and its number: slot 3.1.
 """
 
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from understudy_devices.cards.journal import (
     ABSENT,
     NOT_DECODED,
     NOT_MASTER,
+    SLOTS,
     STALE,
     WRONG_DIRECTION,
     Context,
@@ -62,9 +64,15 @@ def lines(card: Card, accesses: Journal) -> Iterator[str]:
     for access in accesses:
         where = CONTEXTS[Context(int(access["context"]))]
         yield (
-            f"{int(access['ns']) / 1e9:.9f} CPU{access['cpu']} slot {access['slot']} {where:8}"
-            f"pid {access['pid']:<6}{said(card, places, access)}{ignored(access)}"
+            f"{int(access['ns']) / 1e9:.9f} CPU{access['cpu']} {slot(card, int(access['card']))} "
+            f"{where:8}pid {access['pid']:<6}{said(card, places, access)}{ignored(access)}"
         )
+
+
+def slot(card: Card, number: int) -> str:
+    """Return the slot of a card in a journal, with the function if it has several: slot 3.1."""
+    function = f".{number // SLOTS}" if card.functions > 1 else ""
+    return f"slot {number % SLOTS}{function}"
 
 
 def ignored(access: Journal) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from understudy_devices.base.catalog import unknown
-from understudy_devices.cards import header, table
+from understudy_devices.cards import config_space, header, table
 from understudy_devices.cards.model import (
     NAME_MAX,
     REGISTERS_MAX,
@@ -90,6 +90,7 @@ def broken(card: Card, known: Known) -> Broken:
     vectors = card.capabilities.vectors
     if card.capabilities.express and not card.capabilities.pm:
         yield ("capabilities", "express"), "PCI Express needs power management: add pm"
+    yield from _vendor(card)
     fields = _fields(card)
     for index, interrupt in enumerate(card.interrupts):
         yield from _interrupt(("interrupts", index), interrupt, fields, known, vectors)
@@ -182,6 +183,15 @@ def _msix(card: Card, known: Known) -> Broken:
                 break
     if msix.table < msix.pending + 8 and msix.pending < msix.table + parts["table"]:
         yield ("capabilities", "msix", "pending"), "the pending bits overlap the table"
+
+
+def _vendor(card: Card) -> Broken:
+    places = config_space.vendor_places(card.capabilities)
+    for index, (at, one) in enumerate(zip(places, card.capabilities.vendor, strict=True)):
+        if at is None:
+            size = config_space.HEADER_BYTES + len(one.data)
+            reason = f"no gap of {size} bytes is left in the config space: shorten the data"
+            yield ("capabilities", "vendor", index, "data"), reason
 
 
 def _place(path: Path, register: Register, card: Card, known: Known) -> Broken:

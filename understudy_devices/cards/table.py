@@ -8,6 +8,7 @@ table.  The text has no #include; include core/cards/registers.h before it.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from understudy_devices.cards import config_space
 from understudy_devices.cards.model import (
     AT_ZERO,
     READABLE,
@@ -18,6 +19,7 @@ from understudy_devices.cards.model import (
     Interrupt,
     Register,
     Ring,
+    VendorCapability,
 )
 
 MASKS: Final[dict[str, tuple[Access, ...]]] = {
@@ -42,7 +44,13 @@ def table(card: Card) -> str:
     indexes = [index_of(card, register.name) for register in registers]
     guard, count = own_names(card)
     bars = sorted(card.bars, key=lambda one: one.number)
+    places = config_space.vendor_places(card.capabilities)
+    vendor = zip(places, card.capabilities.vendor, strict=True)
     arrays = {
+        "vendor_capabilities": (
+            "capability",
+            [[*_capability(at, one)] for at, one in vendor if at],
+        ),
         "bars": ("bar", [[*_bar(one)] for one in bars]),
         "registers": ("register", [[*_register(card, one)] for one in registers]),
         "interrupts": ("interrupt", [[*_interrupt(card, one)] for one in card.interrupts]),
@@ -77,6 +85,7 @@ def _members(members: Iterable[Member], indent: str) -> Iterator[str]:
 
 def _of_card(card: Card, arrays: Mapping[str, tuple[str, Sequence[object]]]) -> Iterator[Member]:
     yield "name", _text(card.name)
+    yield "functions", str(card.functions)
     for key, value in card.config.model_dump().items():
         yield key, f"{value:#x}"
     msi, msix = card.capabilities.msi, card.capabilities.msix
@@ -97,6 +106,12 @@ def _of_card(card: Card, arrays: Mapping[str, tuple[str, Sequence[object]]]) -> 
 
 def _bool(value: object) -> str:
     return "true" if value else "false"
+
+
+def _capability(at: int, capability: VendorCapability) -> Iterator[Member]:
+    yield "at", f"{at:#x}"
+    yield "bytes", str(len(capability.data))
+    yield "data", f"{{ {', '.join(f'{byte:#04x}' for byte in capability.data)} }}"
 
 
 def _bar(bar: Bar) -> Iterator[Member]:

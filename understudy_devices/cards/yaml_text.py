@@ -8,12 +8,13 @@ from io import StringIO
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedSeq
 from ruamel.yaml.scalarint import HexInt
 from ruamel.yaml.scalarstring import LiteralScalarString
 
 from understudy_devices.cards.model import Card
 
-DIGITS = {"class_code": 6, "revision": 2, "reset": 1, "value": 1}
+DIGITS = {"class_code": 6, "revision": 2, "reset": 1, "value": 1, "data": 2}
 DIGITS |= dict.fromkeys(("offset", "stride", "table", "pending"), 3)
 DIGITS |= dict.fromkeys(("vendor", "device", "subsystem_vendor", "subsystem"), 4)
 WIDTH = 2**20  # no line is wrapped
@@ -34,7 +35,10 @@ def notation(node: Any, key: str = "") -> Any:
     if isinstance(node, dict):
         return {key: notation(value, key) for key, value in node.items()}
     if isinstance(node, list):
-        return [notation(value) for value in node]
+        values = CommentedSeq(notation(value, key) for value in node)
+        if all(isinstance(value, int) for value in node):
+            values.fa.set_flow_style()
+        return values
     if key in DIGITS and isinstance(node, int):
         return HexInt(node, width=DIGITS[key])
     if key == "bits" and isinstance(node, str) and node.isdigit():

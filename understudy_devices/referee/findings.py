@@ -7,10 +7,11 @@ explains the rules.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from understudy_devices.cards.journal import Context, Journal, Misuse, What, code
 from understudy_devices.cards.model import Buffer, Card
+from understudy_devices.cards.register_log import slot
 from understudy_devices.cards.shadow import Values, reserved
 from understudy_devices.referee import manners
 from understudy_devices.referee.events import (
@@ -380,12 +381,17 @@ RULES: tuple[Rule, ...] = (
 
 
 def found(card: Card, accesses: Journal, whole: bool = True, log: str = "") -> list[Finding]:
-    """Return all findings of the rules, in the order of the journal, card by card.
+    """Return all findings of the rules, in the order of the journal.  The rules are applied to each
+    card, and to each function, by itself.
 
     `whole`: the journal's end is not cut off.  `log`: the kernel's log, which has details.
     """
     findings: list[Finding] = []
-    for slot in sorted(set(accesses["slot"].tolist())):
-        run = Run(card, accesses[accesses["slot"] == slot], whole, log)
-        findings += [finding for rule in RULES for finding in rule(run)]
+    for number in sorted(set(accesses["card"].tolist())):
+        run = Run(card, accesses[accesses["card"] == number], whole, log)
+        ours = [finding for rule in RULES for finding in rule(run)]
+        if card.functions > 1:
+            where = slot(card, number)
+            ours = [replace(one, text=f"{where}: {one.text}") for one in ours]
+        findings += ours
     return sorted(findings, key=lambda finding: finding.number)

@@ -21,7 +21,7 @@ class Power:
     def resets(self, event: Event) -> bool:
         """Take the next event; return whether it sets the registers to their power-on values."""
         pm, express = self._capabilities.pm, self._capabilities.express
-        if event.what == What.ADDED:  # another card in this slot
+        if event.what in (What.ADDED, What.RESET):  # another card in this slot, or a reset of it
             self.sleeps = False
             return True
         if event.what == What.FAULT:

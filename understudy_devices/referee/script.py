@@ -145,13 +145,16 @@ devices() {{
 			sed -n 's,^DEVNAME=,/dev/,p' "$device/uevent"
 	done
 }}
-# Those of these devices that belong to the card or to nobody, and not to a layer of the kernel on
-# top of the driver.
+# Those of these devices that belong to the card, to any of its functions, or to nobody, and not to
+# a layer of the kernel on top of the driver.
 own_devices() {{
 	card=$(readlink -f {THE_CARD})
 	for device in /sys/dev/char/*; do
 		grep -qxF "${{device##*/}}" /tmp/before && continue
-		[ ! -e "$device/device" ] || [ "$(readlink -f "$device/device")" = "$card" ] || continue
+		if [ -e "$device/device" ]; then
+			owner=$(readlink -f "$device/device")
+			[ "${{owner%.[0-7]}}" = "${{card%.0}}" ] || continue
+		fi
 		sed -n 's,^DEVNAME=,/dev/,p' "$device/uevent"
 	done
 }}

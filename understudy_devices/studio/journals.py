@@ -95,7 +95,7 @@ def part(journal: Path, begin: int) -> dict[str, Any]:
     """Return up to PIECE accesses from number `begin` on, how many there are, and what the
     referee says of them; None as long as it has not judged.
 
-    An access is [ns, cpu, context, pid, what, text, parts, is_lost, slot]; its parts are
+    An access is [ns, cpu, context, pid, what, text, parts, is_lost, card]; its parts are
     [register, lanes, value], with numbers as hexadecimal text.  A lost one did not reach the card.
     """
     card = card_of(journal)
@@ -131,7 +131,7 @@ def _shown(card: Card, places: Places, indexes: dict[str, int], access: Any) -> 
             for one in (places.parts(*touched, stored=what == What.STORE) if touched else ())
         ],
         bool(access["flags"] & (ABSENT | NOT_DECODED)),
-        int(access["slot"]),
+        int(access["card"]),
     ]
 
 

@@ -33,7 +33,7 @@ export interface Card {
 }
 
 /** ns, cpu, context, pid, what, text, parts (register, lanes, value), lost (it did not reach the
-    card), slot. */
+    card), slot (and 32 more for each function of the card before this one). */
 export type Access = [
   number,
   number,

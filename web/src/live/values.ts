@@ -77,7 +77,7 @@ export class Replay {
 
   #apply(state: State, [, , , , what, , parts, isLost, slot]: Access, index: number): void {
     if (slot !== this.#slot) return;
-    if (what === "added" || what === "removed") state.values = [...this.#initial];
+    if (["added", "removed", "reset"].includes(what)) state.values = [...this.#initial];
     for (const [register, lanesText, valueText] of parts) {
       const [lanes, value] = [BigInt(lanesText), BigInt(valueText)];
       const { plain, clears, sets, toggles, atZero, always } = this.#masks[register]!;

@@ -60,11 +60,11 @@ struct vpcib_card *card_of(const struct device *dev)
 
 /* --- configuration accesses --------------------------------------------------------- */
 
-/* Records an access to the configuration space, but none by the bus's scan for a new card. */
+/* Records an access to the configuration space, but none by a scan of the bus for the card. */
 static void note_config(const struct vpcib_card *card, u8 what, int where, int bytes,
 			u32 value)
 {
-	if (card->pdev)
+	if (card->pdev && device_is_registered(&card->pdev->dev))
 		journal_note(card,
 			     (struct vpcib_access){
 				     .what = what,
@@ -122,10 +122,13 @@ static int write_config(struct pci_bus *bus, unsigned int devfn, int where, int 
 static struct pci_ops config_operations = { .read = read_config,
 					    .write = write_config };
 
-/* --- drivers ------------------------------------------------------------------------ */
+/* --- devices and drivers ------------------------------------------------------------------------ */
 
-/* Called before a driver's probe, and after the driver was removed or has refused the device. */
-static int driver_changes(struct notifier_block *block, unsigned long action,
+/*
+ * Called when the PCI core has found a device, before a driver's probe, and after the driver was removed
+ * or has refused the device.
+ */
+static int device_changes(struct notifier_block *block, unsigned long action,
 			  void *data)
 {
 	bool comes = action == BUS_NOTIFY_BIND_DRIVER;
@@ -133,6 +136,8 @@ static int driver_changes(struct notifier_block *block, unsigned long action,
 	bool goes = refuses || action == BUS_NOTIFY_UNBOUND_DRIVER;
 	struct vpcib_card *card;
 
+	if (action == BUS_NOTIFY_ADD_DEVICE)
+		slots_take_over(to_pci_dev(data));
 	if (!comes && !goes)
 		return NOTIFY_DONE;
 	rcu_read_lock();
@@ -147,7 +152,7 @@ static int driver_changes(struct notifier_block *block, unsigned long action,
 	return NOTIFY_OK;
 }
 
-static struct notifier_block driver_notifier = { .notifier_call = driver_changes };
+static struct notifier_block device_notifier = { .notifier_call = device_changes };
 
 /* --- the bridge --------------------------------------------------------------------- */
 
@@ -222,7 +227,7 @@ int bridge_init(void)
 	if (ret)
 		return ret;
 	take_ports();
-	ret = bus_register_notifier(&pci_bus_type, &driver_notifier);
+	ret = bus_register_notifier(&pci_bus_type, &device_notifier);
 	if (ret)
 		goto release;
 	ret = scan();
@@ -236,7 +241,7 @@ int bridge_init(void)
 remove:
 	remove_bus();
 unnotify:
-	bus_unregister_notifier(&pci_bus_type, &driver_notifier);
+	bus_unregister_notifier(&pci_bus_type, &device_notifier);
 release:
 	give_back(&ports);
 	give_back(&window);
@@ -247,7 +252,7 @@ void bridge_exit(void)
 {
 	hotplug_exit();
 	remove_bus();
-	bus_unregister_notifier(&pci_bus_type, &driver_notifier);
+	bus_unregister_notifier(&pci_bus_type, &device_notifier);
 	give_back(&ports);
 	give_back(&window);
 }

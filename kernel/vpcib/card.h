@@ -129,6 +129,7 @@ bool kind_has_ports(const struct vpcib_kind *kind);
 
 /* slots.c */
 int slots_add(const char *name);
+void slots_take_over(struct pci_dev *pdev);
 int slots_switch_on(u32 slot);
 int slots_switch_off(u32 slot);
 bool slots_is_off(u32 slot);

@@ -120,14 +120,34 @@ static struct vpcib_card *plugged_into(u32 number)
 	for ((number) = (slot); (number) < CARDS; (number) += SLOTS) \
 		if (((card) = plugged_into(number)))
 
-/* Takes over the device that the PCI core has found for a function. */
-static int take_over(struct vpcib_card *card)
+/*
+ * Takes over a device that the PCI core has found: when its card is plugged in, and again when
+ * somebody has removed the device and has the bus scanned for it.
+ */
+void slots_take_over(struct pci_dev *pdev)
 {
-	card->pdev = pci_get_slot(bridge_bus(), card_devfn(card));
+	struct pci_dev *old = NULL;
+	struct vpcib_card *card;
+
+	rcu_read_lock();
+	card = card_of(&pdev->dev);
+	if (card) {
+		old = card->pdev;
+		pci_write_config_byte(pdev, PCI_INTERRUPT_LINE, card->line_irq);
+		prepare(card, pdev);
+		WRITE_ONCE(card->pdev, pci_dev_get(pdev));
+	}
+	rcu_read_unlock();
+	if (old) {
+		synchronize_rcu();
+		pci_dev_put(old);
+	}
+}
+
+static int announce(struct vpcib_card *card)
+{
 	if (!card->pdev)
 		return -ENODEV;
-	pci_write_config_byte(card->pdev, PCI_INTERRUPT_LINE, card->line_irq);
-	prepare(card, card->pdev);
 	journal_note(card, (struct vpcib_access){ .what = VPCIB_ADDED,
 						  .context = VPCIB_CARD });
 	return 0;
@@ -144,7 +164,7 @@ static int discover(u32 slot)
 		hand_over_bars(card);
 	pci_scan_slot(bridge_bus(), PCI_DEVFN(slot, 0));
 	for_each_function (card, number, slot)
-		ret = ret ?: take_over(card);
+		ret = ret ?: announce(card);
 	if (!ret)
 		pci_bus_add_devices(bridge_bus());
 	pci_unlock_rescan_remove();
@@ -176,8 +196,14 @@ static void silence(struct vpcib_card *card)
 
 static void remove_device(struct vpcib_card *card)
 {
-	if (card->pdev)
-		pci_stop_and_remove_bus_device_locked(card->pdev);
+	struct pci_dev *pdev;
+
+	pci_lock_rescan_remove();
+	pdev = pci_get_slot(bridge_bus(), card_devfn(card));
+	if (pdev)
+		pci_stop_and_remove_bus_device(pdev);
+	pci_dev_put(pdev);
+	pci_unlock_rescan_remove();
 }
 
 static void forget(struct vpcib_card *card)
@@ -220,8 +246,7 @@ static void pull_out(u32 slot)
 static void take_out(u32 slot)
 {
 	for_last_to_first(slot, remove_device);
-	for_last_to_first(slot, silence);
-	for_last_to_first(slot, forget);
+	pull_out(slot);
 }
 
 static int start(struct vpcib_card *card)

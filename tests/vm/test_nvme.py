@@ -83,6 +83,14 @@ ls /dev | grep -c '^nvme0n' > /out/left
 put nvme /sys/kernel/vpcib/add
 ready /dev/nvme0n1
 dd if=/dev/nvme0n1 of=/dev/null bs=1M count=8 2> /dev/null || fail 'read after return'
+device=/sys/bus/pci/devices/10000:00:00.0
+cp $device/resource /out/resource
+put 1 $device/remove
+[ ! -e /dev/nvme0n1 ] || fail 'the disk of a device that was removed'
+put 1 /sys/bus/pci/rescan
+ready /dev/nvme0n1
+dd if=/dev/nvme0n1 of=/dev/null bs=1M count=8 2> /dev/null || fail 'read after rescan'
+cp $device/resource /out/resource-after
 """
 
 
@@ -144,3 +152,10 @@ def test_the_card_does_not_blame_the_driver(run: Result) -> None:
 
 def test_removal_under_load_leaves_nothing(run: Result) -> None:
     assert text(run, "left") == "0"
+
+
+def test_it_is_found_again(run: Result) -> None:
+    """The device was removed, and its slot scanned, by sysfs: the BARs are where they were."""
+    assert run.out["resource"] == run.out["resource-after"]
+    log = run.out["dmesg"].decode()
+    assert not re.search("vpcib: misuse|not where it was|derive routing", log), log

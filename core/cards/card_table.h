@@ -160,6 +160,7 @@ struct card_ring {
  * @msix_table, @msix_pending: their offsets in this BAR, multiples of 8
  * @has_pm: whether it has D3hot; @no_soft_reset: whether it keeps its registers there
  * @is_express: whether it has the PCI Express capability; @has_flr: with the function-level reset
+ * @has_aer: whether it reports errors by the extended configuration space
  * @nr_vendor_capabilities, @vendor_capabilities: its vendor-specific capabilities, at most 16, in the order of the chain
  * @nr_bars, @bars: its BARs, in order of their numbers
  * @nr_registers, @registers: its registers, in order of BAR, then of offset
@@ -177,7 +178,7 @@ struct card_table {
 	u32 msix_vectors;
 	u32 msix_bar;
 	u32 msix_table, msix_pending;
-	bool has_pm, no_soft_reset, is_express, has_flr;
+	bool has_pm, no_soft_reset, is_express, has_flr, has_aer;
 	u32 nr_vendor_capabilities, nr_bars, nr_registers, nr_interrupts, nr_buffers,
 		nr_rings;
 	const struct card_capability *vendor_capabilities;

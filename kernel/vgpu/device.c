@@ -294,6 +294,7 @@ static void describe(const struct card_table *table)
 	kind.keeps_registers = table->no_soft_reset;
 	kind.is_express = table->is_express;
 	kind.has_flr = table->has_flr;
+	kind.has_aer = table->has_aer;
 	kind.nr_vendor_capabilities = table->nr_vendor_capabilities;
 	for (i = 0; i < table->nr_vendor_capabilities; i++)
 		kind.vendor_capabilities[i] = (struct vpcib_capability){

@@ -63,7 +63,8 @@ bool bus_is_answered(const struct vpcib_card *card, u32 bar)
 
 void bus_suffer(struct vpcib_card *card)
 {
-	card->silent = fault_is_silent(card);
+	aer_suffer(card);
+	card->silent = card->broken || fault_is_silent(card);
 	if (card->kind->reset && fault_happens(card, FAULT_RESET))
 		card->kind->reset(card);
 }

@@ -29,6 +29,7 @@
 #include <linux/pci.h>
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 
 #include "access.h"
 #include "vpcib.h"
@@ -38,7 +39,7 @@ struct vm_area_struct;
 #define SLOTS 32
 #define CARDS (SLOTS * VPCIB_FUNCTIONS_MAX)
 #define WINDOW_MOST (256ull << 20)
-#define CONFIG_BYTES 256
+#define CONFIG_BYTES PCI_CFG_SPACE_EXP_SIZE
 #define TRANSFERS_MOST 16
 
 /* The pages of a memory BAR, which are not freed while they are mapped. */
@@ -55,6 +56,8 @@ struct vpcib_card {
 	bool gone; /* pulled out */
 	u64 stalled_until; /* a fault: the card does not work before this time, in ns */
 	bool silent; /* a fault: the present access is not answered */
+	bool broken; /* a fault: it does not answer until it is recovered */
+	struct work_struct recovery;
 	u8 config[CONFIG_BYTES];
 	u32 msix; /* offset of the MSI-X capability; 0: none */
 	/* the MSI-X table and the pending bits, if their BAR has registers */
@@ -143,6 +146,7 @@ void config_put(struct vpcib_card *card, u32 where, u32 value, u32 bytes);
 /* config.c */
 void config_reset(struct vpcib_card *card);
 void config_mark_bars(struct vpcib_card *card);
+void config_place_bars(struct vpcib_card *card);
 u32 config_read(struct vpcib_card *card, u32 where, u32 bytes);
 void config_write(struct vpcib_card *card, u32 where, u32 value, u32 bytes);
 bool config_decodes(const struct vpcib_card *card, u32 bar);
@@ -163,6 +167,14 @@ void power_reset_function(struct vpcib_card *card);
 /* vendor.c */
 bool vendor_fits(const struct vpcib_kind *kind);
 void vendor_reset(struct vpcib_card *card);
+
+/* aer.c */
+void aer_reset(struct vpcib_card *card);
+u32 aer_writable(const struct vpcib_card *card, u32 where);
+void aer_written(struct vpcib_card *card, u32 where, u32 value, u32 lanes);
+void aer_suffer(struct vpcib_card *card);
+void aer_add(struct vpcib_card *card);
+void aer_remove(struct vpcib_card *card);
 
 /* msix.c */
 void msix_reset(struct vpcib_card *card, u32 at);
@@ -279,6 +291,7 @@ enum fault {
 	FAULT_RESET,
 	FAULT_CORRUPT,
 	FAULT_REQUEST,
+	FAULT_ERROR,
 };
 int fault_set(const char *text);
 int fault_show(char *text);

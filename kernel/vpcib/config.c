@@ -53,7 +53,8 @@ void config_mark_bars(struct vpcib_card *card)
 	}
 }
 
-static void reset_bars(struct vpcib_card *card)
+/* Gives the BARs the addresses that the bus has reserved for them. */
+void config_place_bars(struct vpcib_card *card)
 {
 	u32 i;
 
@@ -94,13 +95,14 @@ void config_reset(struct vpcib_card *card)
 	config_put(card, PCI_SUBSYSTEM_ID, kind->subsystem, 2);
 	config_put(card, PCI_HEADER_TYPE, kind->functions > 1 ? MULTI_FUNCTION : 0, 1);
 	config_put(card, PCI_INTERRUPT_PIN, 1, 1);
-	reset_bars(card);
+	config_place_bars(card);
 	power_reset(card);
 	if (kind->msi_vectors)
 		reset_msi(card);
 	if (kind->msix_vectors)
 		msix_reset(card, MSIX);
 	vendor_reset(card);
+	aer_reset(card);
 }
 
 /* Returns the bits that a driver can change in the word at offset `where`. */
@@ -128,6 +130,8 @@ static u32 writable(const struct vpcib_card *card, u32 where)
 		return msix_writable(card);
 	if (power_writable(card, where))
 		return power_writable(card, where);
+	if (where >= PCI_CFG_SPACE_SIZE)
+		return aer_writable(card, where);
 	if (!card->kind->msi_vectors)
 		return 0;
 	switch (where) {
@@ -146,10 +150,16 @@ static u32 writable(const struct vpcib_card *card, u32 where)
 	}
 }
 
+/* Only PCI Express has the extended configuration space. */
+static u32 size_of(const struct vpcib_card *card)
+{
+	return card->kind->is_express ? PCI_CFG_SPACE_EXP_SIZE : PCI_CFG_SPACE_SIZE;
+}
+
 u32 config_read(struct vpcib_card *card, u32 where, u32 bytes)
 {
-	if (where + bytes > CONFIG_BYTES)
-		return 0; /* there is no extended configuration space */
+	if (where + bytes > size_of(card))
+		return 0;
 	return config_get(card, where, bytes);
 }
 
@@ -159,12 +169,13 @@ void config_write(struct vpcib_card *card, u32 where, u32 value, u32 bytes)
 	u32 lanes = (bytes == 4 ? ~0u : (1u << (8 * bytes)) - 1) << shift;
 	u32 mask, old;
 
-	if (where + bytes > CONFIG_BYTES)
+	if (where + bytes > size_of(card))
 		return;
 	mask = writable(card, word) & lanes;
 	old = config_get(card, word, 4);
 	config_put(card, word, (old & ~mask) | (value << shift & mask), 4);
 	power_written(card, word, value << shift, lanes);
+	aer_written(card, word, value << shift, lanes);
 }
 
 static u32 msi_control(const struct vpcib_card *card)

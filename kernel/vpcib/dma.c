@@ -400,7 +400,7 @@ static int transfer(struct vpcib_card *card, u64 address, void *buffer, size_t b
 	int ret;
 
 	raw_spin_lock_irqsave(&card->dma_lock, flags);
-	if (card->gone)
+	if (card->gone || card->broken)
 		ret = -ENODEV;
 	else if (!config_is_master(card))
 		ret = -EPERM;
@@ -415,7 +415,7 @@ static int transfer(struct vpcib_card *card, u64 address, void *buffer, size_t b
 		why = VPCIB_NOT_MASTER;
 	else if (ret == -EACCES)
 		why = VPCIB_WRONG_DIRECTION;
-	else if (ret == -EIO)
+	else if (ret == -EIO || ret == -ENODEV)
 		why = VPCIB_ABSENT;
 	else if (stale)
 		why = VPCIB_STALE;

@@ -12,6 +12,7 @@
  *	reset      the card resets itself at the N-th access to a register
  *	corrupt    a byte of the N-th transfer arrives inverted: byte N modulo the length, from 0
  *	request    the kernel refuses the driver's N-th request (refusal.c)
+ *	error      the card reports a fatal error at the N-th access to a register (aer.c)
  *	none       no fault, also if one has not happened yet
  *
  * The journal has a record when the fault happens.  The file then reads "none", and before that, what
@@ -34,6 +35,7 @@ static const char *const names[] = {
 	[FAULT_DMA] = "dma",	     [FAULT_ONES] = "ones",
 	[FAULT_STALL] = "stall",     [FAULT_RESET] = "reset",
 	[FAULT_CORRUPT] = "corrupt", [FAULT_REQUEST] = "request",
+	[FAULT_ERROR] = "error",
 };
 
 static int wanted; /* an enum fault */

@@ -83,6 +83,7 @@ static struct vpcib_card *card_alloc(struct vpcib_kind *kind)
 	raw_spin_lock_init(&card->lock);
 	raw_spin_lock_init(&card->dma_lock);
 	INIT_LIST_HEAD(&card->dma);
+	aer_add(card);
 	for (i = 0; i < VPCIB_BARS && !ret; i++)
 		ret = place_bar(card, i);
 	if (ret) {
@@ -211,6 +212,7 @@ static void forget(struct vpcib_card *card)
 	__clear_bit(card->number, card_numbers);
 	rcu_assign_pointer(cards[card->number], NULL);
 	synchronize_rcu();
+	aer_remove(card);
 	pci_dev_put(card->pdev);
 	if (card->kind->stop)
 		card->kind->stop(card);

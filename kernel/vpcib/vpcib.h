@@ -67,6 +67,7 @@ struct vpcib_capability {
  * @keeps_registers: whether it keeps its registers in D3hot
  * @is_express: whether it has the capability of PCI Express
  * @has_flr: whether that one has the function-level reset
+ * @has_aer: whether it reports errors (Advanced Error Reporting)
  * @nr_vendor_capabilities: number of vendor-specific capabilities
  * @vendor_capabilities: these capabilities, in the order in which a driver finds them
  * @state_bytes: size of the card's own state, which is zero at first
@@ -101,6 +102,7 @@ struct vpcib_kind {
 	bool keeps_registers;
 	bool is_express;
 	bool has_flr;
+	bool has_aer;
 	u32 nr_vendor_capabilities;
 	struct vpcib_capability vendor_capabilities[VPCIB_VENDOR_MAX];
 	struct vpcib_bar bars[VPCIB_BARS];

@@ -145,6 +145,8 @@ class Express(Section):
 
     flr: bool = True
     """Whether a driver can reset the card by it (function-level reset)."""
+    aer: bool = False
+    """Whether the card reports errors (Advanced Error Reporting)."""
 
 
 class VendorCapability(Section):

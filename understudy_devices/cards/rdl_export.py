@@ -38,6 +38,7 @@ def _of_card(card: Card) -> Lines:
         yield f"pci_pm_no_soft_reset = {int(card.capabilities.pm.no_soft_reset)};"
     if card.capabilities.express:
         yield f"pci_express_flr = {int(card.capabilities.express.flr)};"
+        yield f"pci_express_aer = {int(card.capabilities.express.aer)};"
     vendor = card.capabilities.vendor
     yield from _list("pci_vendor_capabilities", "card_vendor_capability", vendor)
     yield from _list("pci_interrupts", "card_interrupt", card.interrupts)

@@ -125,9 +125,10 @@ class _Reader:
                 if (place := self._own(self._top, f"pci_msix_{key}")) is not None:
                     msix[key] = place
             capabilities["msix"] = msix
-        for name, key in (("pm", "no_soft_reset"), ("express", "flr")):
+        for name, key in (("pm", "no_soft_reset"), ("express", "flr"), ("express", "aer")):
             if (value := self._own(self._top, f"pci_{name}_{key}")) is not None:
-                capabilities[name] = {key: bool(value) if value in (0, 1) else value}
+                section = capabilities.setdefault(name, {})
+                section[key] = bool(value) if value in (0, 1) else value
         if parts := self._own(self._top, "pci_vendor_capabilities"):
             capabilities["vendor"] = [_members(one) for one in parts]
         return capabilities

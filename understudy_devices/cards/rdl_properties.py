@@ -37,6 +37,7 @@ PROPERTIES = {  # name: components that have it, type
     "pci_msix_pending": ("addrmap", NUMBER),
     "pci_pm_no_soft_reset": ("addrmap", NUMBER),
     "pci_express_flr": ("addrmap", NUMBER),
+    "pci_express_aer": ("addrmap", NUMBER),
     "pci_vendor_capabilities": ("addrmap", "card_vendor_capability[]"),
     "pci_interrupts": ("addrmap", "card_interrupt[]"),
     "pci_buffers": ("addrmap", "card_buffer[]"),

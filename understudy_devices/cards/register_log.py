@@ -53,7 +53,7 @@ SWITCHES = {
 }
 """The registers of the configuration space that switch something on (kernel/vpcib/config.c,
 power.c), with their bits."""
-FAULTS = ("none", "interrupt", "dma", "ones", "stall", "reset", "corrupt", "request")
+FAULTS = ("none", "interrupt", "dma", "ones", "stall", "reset", "corrupt", "request", "error")
 """The kinds of faults, by their numbers (kernel/vpcib/card.h)."""
 DMA = tuple(what for what in What if what.name.startswith("DMA_"))
 

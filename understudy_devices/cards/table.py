@@ -99,6 +99,7 @@ def _of_card(card: Card, arrays: Mapping[str, tuple[str, Sequence[object]]]) -> 
     yield "no_soft_reset", _bool(pm and pm.no_soft_reset)
     yield "is_express", _bool(express)
     yield "has_flr", _bool(express and express.flr)
+    yield "has_aer", _bool(express and express.aer)
     for name, (_, rows) in arrays.items():
         yield f"nr_{name}", str(len(rows))
         yield name, f"{card.name}_{name}"

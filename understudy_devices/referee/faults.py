@@ -16,6 +16,7 @@ FAULTS = {
     "stall": ("the card works 3 s late", 4),
     "reset": ("the card resets itself", 60),
     "corrupt": ("a byte of a transfer arrives wrong", 24),
+    "error": ("the card reports a fatal error, and the kernel resets it (a card with AER)", 60),
     "request": ("the kernel refuses a request that the driver makes while it is loaded", 1),
 }
 """Each fault: what happens, and at most at which opportunity.  For a request, this is where the run
@@ -38,6 +39,7 @@ LOST = frozenset({"DMA outside the driver's memory", "DMA buffer freed in use"})
 CAUSED_BY = {
     "reset": LOST,
     "ones": LOST,
+    "error": LOST,
     "corrupt": LOST
     | {
         "DMA memory changed in use",

@@ -124,7 +124,7 @@ int main(void)
 			   &what, &number[0], &number[1], &number[2], &number[3]) < 1)
 			return 1;
 		if (what == 'p')
-			printf("%u\n", registers_pending(&registers));
+			printf("%" PRIu64 "\n", registers_pending(&registers));
 		else if (what == 'c')
 			values[number[0]] = number[1];
 		else

@@ -206,7 +206,7 @@ class RandomCard:
         if vectors := self._draw.choice([0, 1, 4, 32]):
             capabilities["msi"] = {"vectors": vectors}
         number = 1 + max(one["number"] + (one["kind"] == "memory64") for one in self._bars)
-        if number <= 5 and (vectors := self._draw.choice([0, 1, 3, 32])):
+        if number <= 5 and (vectors := self._draw.choice([0, 1, 3, 64])):
             capabilities["msix"] = {"vectors": vectors, "bar": number}
             self._bars.append(
                 {

@@ -107,7 +107,7 @@ struct card_register {
  *	happened; @status_bit 0: no register says so, and the card's behaviour sends the interrupt
  * @enable_register, @enable_bit: register and mask of the one bit that allows the event to
  *	interrupt; @enable_bit 0: it always may
- * @vector: MSI vector, below 32; 0 without MSI
+ * @vector: MSI or MSI-X vector, below 64; 0 without these
  */
 struct card_interrupt {
 	const char *name;
@@ -155,7 +155,7 @@ struct card_ring {
  * @vendor, @device, @subsystem_vendor, @subsystem, @class_code, @revision: fields of the config
  *	space
  * @msi_vectors: 1 to 32; 0: no MSI
- * @msix_vectors: 1 to 32; 0: no MSI-X. A card with neither MSI nor MSI-X has INTA
+ * @msix_vectors: 1 to 64; 0: no MSI-X. A card with neither MSI nor MSI-X has INTA
  * @msix_bar: number of the BAR with the MSI-X table and the pending bits
  * @msix_table, @msix_pending: their offsets in this BAR, multiples of 8
  * @has_pm: whether it has D3hot; @no_soft_reset: whether it keeps its registers there
@@ -164,7 +164,7 @@ struct card_ring {
  * @nr_vendor_capabilities, @vendor_capabilities: its vendor-specific capabilities, at most 16, in the order of the chain
  * @nr_bars, @bars: its BARs, in order of their numbers
  * @nr_registers, @registers: its registers, in order of BAR, then of offset
- * @nr_interrupts, @interrupts: its interrupt sources
+ * @nr_interrupts, @interrupts: its interrupt sources, at most 64
  * @nr_buffers, @buffers: its DMA buffers
  * @nr_rings, @rings: its DMA rings
  */

@@ -102,17 +102,17 @@ bool registers_interrupts(const struct registers *registers,
 	       (!interrupt->enable_bit || (enable & interrupt->enable_bit));
 }
 
-u32 registers_pending(const struct registers *registers)
+u64 registers_pending(const struct registers *registers)
 {
 	const struct card_table *table = registers->table;
-	u32 vectors = 0;
+	u64 vectors = 0;
 	u32 i;
 
 	for (i = 0; i < table->nr_interrupts; i++) {
 		const struct card_interrupt *one = &table->interrupts[i];
 
 		if (registers_interrupts(registers, one))
-			vectors |= 1u << one->vector;
+			vectors |= 1ull << one->vector;
 	}
 	return vectors;
 }

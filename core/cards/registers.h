@@ -124,6 +124,6 @@ bool registers_interrupts(const struct registers *registers,
 			  const struct card_interrupt *interrupt);
 
 /* Return a mask of the vectors of all such interrupts. */
-u32 registers_pending(const struct registers *registers);
+u64 registers_pending(const struct registers *registers);
 
 #endif

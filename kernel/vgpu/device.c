@@ -31,12 +31,12 @@ static struct vgpu *vgpu_of(struct vpcib_card *card)
 static void update_interrupts(struct vgpu *device)
 {
 	const struct card_table *table = device->registers.table;
-	u32 vectors = 0, messages = device->messages, i;
-	u64 sources = 0;
+	u64 vectors = 0, messages = device->messages, sources = 0;
+	u32 i;
 
 	for (i = 0; i < table->nr_interrupts; i++) {
 		const struct card_interrupt *interrupt = &table->interrupts[i];
-		u32 vector = 1u << interrupt->vector;
+		u64 vector = 1ull << interrupt->vector;
 
 		if (!registers_interrupts(&device->registers, interrupt) &&
 		    (interrupt->status_bit || !(device->asserted & vector)))

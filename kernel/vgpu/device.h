@@ -29,8 +29,8 @@ struct vgpu {
 	u32 resets;
 
 	u64 sources; /* one bit for each active interrupt of the table */
-	u32 asserted; /* vectors that the behaviour asserts */
-	u32 messages; /* vectors whose message the behaviour sends */
+	u64 asserted; /* vectors that the behaviour asserts */
+	u64 messages; /* vectors whose message the behaviour sends */
 	struct workqueue_struct *thread;
 	struct work_struct work;
 	atomic64_t
@@ -112,13 +112,13 @@ static inline void vgpu_clear_bits(struct vgpu *device, u32 index, u64 bits)
  */
 static inline void vgpu_assert(struct vgpu *device, u32 vector)
 {
-	device->asserted |= 1u << vector;
-	device->messages |= 1u << vector;
+	device->asserted |= 1ull << vector;
+	device->messages |= 1ull << vector;
 }
 
 static inline void vgpu_deassert(struct vgpu *device, u32 vector)
 {
-	device->asserted &= ~(1u << vector);
+	device->asserted &= ~(1ull << vector);
 }
 
 /*

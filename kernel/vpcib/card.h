@@ -69,8 +69,8 @@ struct vpcib_card {
 	struct pci_dev *pdev;
 
 	/* interrupts, guarded by the lock */
-	u32 asserted; /* vectors that have a reason */
-	u32 pending; /* vectors whose message was sent, but not yet handled */
+	u64 asserted; /* vectors that have a reason */
+	u64 pending; /* vectors whose message was sent, but not yet handled */
 	bool shared; /* another card on its line interrupts (with "races") */
 	bool hurries; /* the next interrupt is delivered at once, though there are "races" */
 	bool line_masked; /* the interrupt controller has masked INTA */
@@ -153,8 +153,8 @@ bool config_decodes(const struct vpcib_card *card, u32 bar);
 bool config_is_master(const struct vpcib_card *card);
 bool config_sends_messages(const struct vpcib_card *card);
 u32 config_message(const struct vpcib_card *card, u32 vector);
-u32 config_masked(const struct vpcib_card *card);
-void config_set_pending(struct vpcib_card *card, u32 vectors);
+u64 config_masked(const struct vpcib_card *card);
+void config_set_pending(struct vpcib_card *card, u64 vectors);
 bool config_line_disabled(const struct vpcib_card *card);
 
 /* power.c */
@@ -181,8 +181,8 @@ void msix_reset(struct vpcib_card *card, u32 at);
 bool msix_is_enabled(const struct vpcib_card *card);
 u32 msix_writable(const struct vpcib_card *card);
 u32 msix_message(const struct vpcib_card *card, u32 vector);
-u32 msix_masked(const struct vpcib_card *card);
-void msix_set_pending(struct vpcib_card *card, u32 vectors);
+u64 msix_masked(const struct vpcib_card *card);
+void msix_set_pending(struct vpcib_card *card, u64 vectors);
 bool msix_holds(const struct vpcib_card *card, u32 bar, u32 offset, u32 bytes);
 u64 msix_load(struct vpcib_card *card, u32 offset, u32 bytes);
 void msix_store(struct vpcib_card *card, u32 offset, u64 value, u32 bytes);

@@ -235,18 +235,18 @@ u32 config_message(const struct vpcib_card *card, u32 vector)
 	       min(vector, enabled - 1);
 }
 
-u32 config_masked(const struct vpcib_card *card)
+u64 config_masked(const struct vpcib_card *card)
 {
 	return msix_is_enabled(card) ? msix_masked(card)
 				     : config_get(card, MSI_MASK, 4);
 }
 
-void config_set_pending(struct vpcib_card *card, u32 vectors)
+void config_set_pending(struct vpcib_card *card, u64 vectors)
 {
 	if (msix_is_enabled(card))
 		msix_set_pending(card, vectors);
 	else
-		config_put(card, MSI_PENDING, vectors, 4);
+		config_put(card, MSI_PENDING, lower_32_bits(vectors), 4);
 }
 
 bool config_line_disabled(const struct vpcib_card *card)

@@ -63,7 +63,7 @@ static bool line_is_asserted(const struct vpcib_card *card)
 	       card->unanswered < UNANSWERED_MOST;
 }
 
-static u32 ready_messages(const struct vpcib_card *card)
+static u64 ready_messages(const struct vpcib_card *card)
 {
 	return config_sends_messages(card) && !card->gone && power_is_on(card)
 		       ? card->pending & ~config_masked(card)
@@ -215,7 +215,7 @@ void vpcib_dawdle(struct vpcib_card *card)
 }
 EXPORT_SYMBOL_GPL(vpcib_dawdle);
 
-void vpcib_interrupt(struct vpcib_card *card, u32 vectors, u32 messages, u64 sources)
+void vpcib_interrupt(struct vpcib_card *card, u64 vectors, u64 messages, u64 sources)
 {
 	bool lost = messages && config_sends_messages(card) && !config_is_master(card);
 

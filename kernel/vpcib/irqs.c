@@ -41,13 +41,14 @@ static u32 vectors_of(const struct vpcib_card *card)
 }
 
 /* Returns the card's vectors whose message has this data.  Called with the card locked. */
-static u32 messages_of(const struct vpcib_card *card, u32 data)
+static u64 messages_of(const struct vpcib_card *card, u32 data)
 {
-	u32 vectors = 0, i;
+	u64 vectors = 0;
+	u32 i;
 
 	for (i = 0; i < vectors_of(card); i++) {
 		if (config_message(card, i) == data)
-			vectors |= 1u << i;
+			vectors |= 1ull << i;
 	}
 	return vectors;
 }

@@ -84,24 +84,29 @@ u32 msix_message(const struct vpcib_card *card, u32 vector)
 	return entry_value(card, vector, DATA_WORD);
 }
 
-u32 msix_masked(const struct vpcib_card *card)
+u64 msix_masked(const struct vpcib_card *card)
 {
-	u32 masked = 0, vector;
+	u64 masked = 0;
+	u32 vector;
 
 	if (config_get(card, control_at(card), 2) & PCI_MSIX_FLAGS_MASKALL)
-		return ~0u;
+		return ~0ull;
 	for (vector = 0; vector < card->kind->msix_vectors; vector++) {
 		if (entry_value(card, vector, CONTROL_WORD) &
 		    PCI_MSIX_ENTRY_CTRL_MASKBIT)
-			masked |= 1u << vector;
+			masked |= 1ull << vector;
 	}
 	return masked;
 }
 
-void msix_set_pending(struct vpcib_card *card, u32 vectors)
+void msix_set_pending(struct vpcib_card *card, u64 vectors)
 {
-	WRITE_ONCE(*word_at(card, card->kind->msix_pending, card->msix_bits),
-		   cpu_to_le32(vectors));
+	u32 at = card->kind->msix_pending;
+
+	WRITE_ONCE(*word_at(card, at, &card->msix_bits[0]),
+		   cpu_to_le32(lower_32_bits(vectors)));
+	WRITE_ONCE(*word_at(card, at + sizeof(__le32), &card->msix_bits[1]),
+		   cpu_to_le32(upper_32_bits(vectors)));
 }
 
 /* --- a table beside registers --------------------------------------------------------- */

@@ -432,7 +432,7 @@ static bool can_be(const struct vpcib_kind *kind)
 	if (!kind->functions || kind->functions > VPCIB_FUNCTIONS_MAX)
 		return false;
 	if (kind->msi_vectors && (!is_power_of_2(kind->msi_vectors) ||
-				  kind->msi_vectors > VPCIB_VECTORS_MAX))
+				  kind->msi_vectors > VPCIB_MSI_VECTORS_MAX))
 		return false;
 	if (kind->msix_vectors > VPCIB_VECTORS_MAX || kind->msix_bar >= VPCIB_BARS ||
 	    (kind->msix_vectors && !has_place_for_msix(kind)) || !vendor_fits(kind))

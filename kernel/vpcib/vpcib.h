@@ -18,7 +18,8 @@
 #include <linux/types.h>
 
 #define VPCIB_BARS 6
-#define VPCIB_VECTORS_MAX 32
+#define VPCIB_VECTORS_MAX 64
+#define VPCIB_MSI_VECTORS_MAX 32
 #define VPCIB_VENDOR_MAX 16
 #define VPCIB_FUNCTIONS_MAX 8
 
@@ -57,8 +58,8 @@ struct vpcib_capability {
  * @functions: number of functions of a card, 1 to 8: each has registers, state and BARs of its own,
  *   and is a struct vpcib_card
  * @vendor: value in the configuration space; so are the next five fields
- * @msi_vectors: number of MSI vectors; 0: no MSI
- * @msix_vectors: number of MSI-X vectors; 0: no MSI-X.  Without MSI and MSI-X the card has only
+ * @msi_vectors: number of MSI vectors, at most 32; 0: no MSI
+ * @msix_vectors: number of MSI-X vectors, at most 64; 0: no MSI-X.  Without MSI and MSI-X the card has only
  *   INTA.
  * @msix_bar: number of the BAR with the MSI-X table and the pending bits
  * @msix_table: offset of the table in that BAR, a multiple of 8
@@ -180,7 +181,7 @@ void vpcib_unlock(struct vpcib_card *card, unsigned long flags);
  * Must be called when one of these arguments has changed.  The handlers run in hard interrupts, as
  * soon as the processor accepts interrupts.
  */
-void vpcib_interrupt(struct vpcib_card *card, u32 vectors, u32 messages, u64 sources);
+void vpcib_interrupt(struct vpcib_card *card, u64 vectors, u64 messages, u64 sources);
 
 /**
  * vpcib_dma_read - read the driver's memory

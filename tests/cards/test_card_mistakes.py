@@ -111,7 +111,12 @@ MISTAKES = [
         "table (0x0 to 0x1f) overlaps STATUS",
     ),
     ("  msi: {vectors: 2}", "  msix: {vectors: 2, bar: 3}", 7, "there is no BAR 3: there are: 0"),
-    ("  msi: {vectors: 2}", "  msix: {vectors: 33, bar: 3}", 7, "vectors: 33: "),
+    (
+        "  msi: {vectors: 2}",
+        "  msix: {vectors: 65, bar: 3}",
+        7,
+        "vectors: 65: Input should be less than or equal to 64",
+    ),
     ("title: A tiny card", "title: x\ntitle: y", 3, "found duplicate key"),
     ("title: A tiny card", "12: x\ntitle: y", 2, "the key 12 is not text"),
     ("title: A tiny card", "title: [", 4, "expected"),

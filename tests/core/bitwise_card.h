@@ -92,7 +92,7 @@ static inline void add_interrupts(struct program *program)
 			.status_bit = 1ull << take(program, 8),
 			.enable_register = take(program, count),
 			.enable_bit = 1ull << take(program, 8),
-			.vector = take(program, 32),
+			.vector = take(program, 64),
 		};
 	card.table.interrupts = card.interrupt;
 	card.table.nr_interrupts = INTERRUPTS;
@@ -228,7 +228,7 @@ static inline bool is_set(u32 index, u64 mask)
 
 static inline void check_pending(void)
 {
-	bool vectors[32] = { false };
+	bool vectors[64] = { false };
 	u32 i;
 
 	for (i = 0; i < card.table.nr_interrupts; i++) {
@@ -238,7 +238,7 @@ static inline void check_pending(void)
 		    is_set(one->enable_register, one->enable_bit))
 			vectors[one->vector] = true;
 	}
-	for (i = 0; i < 32; i++)
+	for (i = 0; i < 64; i++)
 		CHECK_EQ(registers_pending(&card.registers) >> i & 1, vectors[i]);
 }
 

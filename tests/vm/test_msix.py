@@ -2,7 +2,8 @@
 """MSI-X: a card with three vectors, whose driver gets an interrupt through each.
 
 The driver masks one vector for a while, and gets its interrupt after unmasking it. lspci shows the
-capability. The card's registers are in two pages.
+capability. The card's registers are in two pages. Another card has two functions with 64 vectors
+each.
 """
 
 import re
@@ -183,12 +184,158 @@ module_exit(end);
 MODULE_LICENSE("GPL");
 """
 
+MANY = """
+name: many
+title: A card with many vectors
+description: What is written to RING happens.
+config: {vendor: 0x1234, device: 0x0004, subsystem_vendor: 0x1234, subsystem: 0x0001,
+         class_code: 0x118000, revision: 1}
+functions: 2
+capabilities:
+  msix: {vectors: 64, bar: 2}
+bars:
+  - {number: 0, name: MAIN, bytes: 4096, kind: memory32, description: All registers.}
+  - {number: 2, name: VECTORS, bytes: 4096, kind: memory64, description: For MSI-X.}
+registers:
+  - {name: RING, bar: 0, offset: 0, width: 64, kind: doorbell, access: wo, description: Bits.}
+  - name: STATUS
+    bar: 0
+    offset: 8
+    width: 64
+    description: What has happened.
+    fields:
+""" + "".join(
+    f"      - {{name: S{bit}, bits: {bit}, access: w1c, description: One.}}\n" for bit in range(64)
+)
+MANY += "interrupts:\n" + "".join(
+    f"  - {{name: s{bit}, status: STATUS.S{bit}, vector: {bit}, description: One.}}\n"
+    for bit in range(64)
+)
+MANY_BEHAVIOUR = BEHAVIOUR.replace("ringer", "many").replace("RINGER", "MANY").replace(" & 7", "")
+
+MANY_DRIVER = """
+#include <linux/delay.h>
+#include <linux/interrupt.h>
+#include <linux/io.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include "many_registers.h"
+
+#define MASKED 45
+
+static struct port {
+	void __iomem *registers, *vectors;
+	struct source {
+		struct port *port;
+		unsigned int count;
+	} sources[MANY_MSIX_VECTORS];
+} ports[2];
+
+static irqreturn_t handle(int irq, void *data)
+{
+	struct source *source = data;
+
+	writeq(1ull << (source - source->port->sources), source->port->registers + MANY_STATUS);
+	source->count++;
+	return IRQ_HANDLED;
+}
+
+static void ring(struct port *port, u64 which)
+{
+	writeq(which, port->registers + MANY_RING);
+	msleep(5);
+}
+
+/* The vectors that have not had exactly so many interrupts. */
+static u64 not(const struct port *port, unsigned int count)
+{
+	u64 others = 0;
+	unsigned int i;
+
+	for (i = 0; i < MANY_MSIX_VECTORS; i++)
+		others |= (u64)(port->sources[i].count != count) << i;
+	return others;
+}
+
+static void use(struct pci_dev *pdev, struct port *port)
+{
+	unsigned int i, irq = pci_irq_vector(pdev, MASKED);
+	u64 one_by_one, at_once, masked, pending;
+
+	for (i = 0; i < MANY_MSIX_VECTORS; i++)
+		ring(port, 1ull << i);
+	one_by_one = not(port, 1);
+	ring(port, ~0ull);
+	at_once = not(port, 2);
+	disable_irq(irq);
+	ring(port, ~0ull); /* the kernel masks the vector when its interrupt comes */
+	writeq(1ull << MASKED, port->registers + MANY_STATUS);
+	ring(port, 1ull << MASKED);
+	masked = not(port, 3);
+	pending = readq(port->vectors + 2048);
+	enable_irq(irq);
+	msleep(5);
+	pr_info("many: port %td: %llx %llx %llx pending %llx then %llx\\n", port - ports, one_by_one,
+		at_once, masked, pending, readq(port->vectors + 2048));
+}
+
+static int probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct port *port = &ports[PCI_FUNC(pdev->devfn)];
+	unsigned int i;
+	int ret = pcim_enable_device(pdev);
+
+	if (ret)
+		return ret;
+	port->registers = pcim_iomap(pdev, MANY_BAR_MAIN, 0);
+	port->vectors = pcim_iomap(pdev, MANY_BAR_VECTORS, 0);
+	pci_set_master(pdev);
+	ret = pci_alloc_irq_vectors(pdev, MANY_MSIX_VECTORS, MANY_MSIX_VECTORS, PCI_IRQ_MSIX);
+	for (i = 0; i < MANY_MSIX_VECTORS && ret >= 0; i++) {
+		port->sources[i].port = port;
+		ret = request_irq(pci_irq_vector(pdev, i), handle, 0, "many", &port->sources[i]);
+	}
+	if (ret >= 0)
+		use(pdev, port);
+	return min(ret, 0);
+}
+
+static void leave(struct pci_dev *pdev)
+{
+	struct port *port = &ports[PCI_FUNC(pdev->devfn)];
+	unsigned int i;
+
+	pr_info("many: port %td: at the end %u %u %u\\n", port - ports, port->sources[0].count,
+		port->sources[31].count, port->sources[63].count);
+	for (i = 0; i < MANY_MSIX_VECTORS; i++)
+		free_irq(pci_irq_vector(pdev, i), &port->sources[i]);
+	pci_free_irq_vectors(pdev);
+}
+
+static const struct pci_device_id ids[] = {
+	{ PCI_DEVICE(MANY_VENDOR_ID, MANY_DEVICE_ID) },
+	{},
+};
+
+static struct pci_driver many = {
+	.name = "many",
+	.id_table = ids,
+	.probe = probe,
+	.remove = leave,
+};
+module_pci_driver(many);
+MODULE_LICENSE("GPL");
+"""
+
 SCENARIO = """
 insmod /card.ko && taskset 8 insmod /ringer_driver.ko || fail 'no driver'
 lspci -vv -s 10000:00:00.0 > /out/lspci
 rmmod ringer_driver || fail 'the driver stayed'
 lspci -vv -s 10000:00:00.0 > /out/lspci-after
 rmmod card_ringer || fail 'the card stayed'
+insmod /many.ko && insmod /many_driver.ko || fail 'no card with many vectors'
+lspci -vv -s 10000:00:00 > /out/lspci-many
+rmmod many_driver && rmmod card_many || fail 'the card with many vectors stayed'
 """
 
 
@@ -199,14 +346,20 @@ def rung(tmp_path_factory: pytest.TempPathFactory) -> Result:
     (folder / "ringer.yaml").write_text(SPECIFICATION)
     (folder / "ringer.c").write_text(BEHAVIOUR)
     (folder / "ringer_driver.c").write_text(DRIVER)
-    kernel, card = packages.fetch_kernel(), folder / "ringer.yaml"
+    (folder / "many.yaml").write_text(MANY)
+    (folder / "many.c").write_text(MANY_BEHAVIOUR)
+    (folder / "many_driver.c").write_text(MANY_DRIVER)
+    kernel, card, many = packages.fetch_kernel(), folder / "ringer.yaml", folder / "many.yaml"
     driver: Path = card_modules.driver(kernel, folder / "ringer_driver.c", specification.load(card))
+    other = card_modules.driver(kernel, folder / "many_driver.c", specification.load(many))
     return boot(
         SCENARIO,
         {"vpcib": ""},
         files={
             "card.ko": card_modules.card(kernel, card),
             "ringer_driver.ko": driver,
+            "many.ko": card_modules.card(kernel, many),
+            "many_driver.ko": other,
             **debian_programs.files("lspci", "pciutils"),
         },
         clock="wall",
@@ -238,3 +391,14 @@ def test_lspci(rung: Result) -> None:
     assert re.search(r"PBA: BAR=2 offset=0+800\n", output)
     assert "MSI: Enable- Count=1/2 Maskable+ 64bit+" in output
     assert "MSI-X: Enable- Count=3 Masked-" in after
+
+
+def test_64_vectors_of_each_function(rung: Result) -> None:
+    """Each comes by itself, and all at once.  A masked one waits among the pending bits, and then
+    comes; no interrupt of a function is the other's.
+    """
+    assert text(rung, "lspci-many").count("MSI-X: Enable+ Count=64 Masked-") == 2
+    said = re.findall(r"many: port (\d): (.+)", text(rung, "dmesg"))
+    masked = f"{1 << 45:x}"
+    assert said[:2] == [(port, f"0 0 {masked} pending {masked} then 0") for port in ("0", "1")]
+    assert sorted(said[2:]) == [(port, "at the end 3 3 3") for port in ("0", "1")]

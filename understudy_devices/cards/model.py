@@ -31,6 +31,12 @@ REGISTERS_MAX = 4096
 NAME_MAX = 63
 """Most letters of a name, also of an element's."""
 
+VECTORS_MAX = 64
+"""Most MSI-X vectors of a card."""
+
+SOURCES_MAX = 64
+"""Most causes of interrupts: the journal has a bit for each."""
+
 VENDOR_BYTES_MAX = 189
 """Most bytes of a vendor-specific capability: config space has 256, its header 64, and the
 capability's own header 3."""
@@ -123,7 +129,7 @@ class Msi(Section):
 class Msix(Section):
     """The MSI-X capability."""
 
-    vectors: Annotated[int, Field(ge=1, le=32)]
+    vectors: Annotated[int, Field(ge=1, le=VECTORS_MAX)]
     """Vectors that the card has."""
     bar: Annotated[int, Field(ge=0, le=5)]
     """Number of the BAR with their table and their pending bits."""
@@ -359,8 +365,8 @@ class Interrupt(Section):
     """REGISTER.FIELD of the bit that is set when it happens; none: the driver's memory says so."""
     enable: str | None = None
     """REGISTER.FIELD of the bit that lets it interrupt; none: it always may."""
-    vector: Annotated[int, Field(ge=0, le=31)]
-    """The MSI vector; 0 without MSI."""
+    vector: Annotated[int, Field(ge=0, lt=VECTORS_MAX)]
+    """The MSI or MSI-X vector; 0 without these."""
     description: Text
     """When it happens."""
 
@@ -417,7 +423,7 @@ class Card(Section):
     """Its windows in memory."""
     registers: Annotated[tuple[Register, ...], Field(min_length=1, max_length=REGISTERS_MAX)]
     """All registers; an array of registers is one entry."""
-    interrupts: tuple[Interrupt, ...] = ()
+    interrupts: Annotated[tuple[Interrupt, ...], Field(max_length=SOURCES_MAX)] = ()
     """All causes of interrupts."""
     buffers: tuple[Buffer, ...] = ()
     """Memory that it reads or writes by DMA."""

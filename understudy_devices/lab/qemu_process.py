@@ -46,20 +46,19 @@ def find(team: Team) -> Monitor | None:
 
     This waits for a QEMU that is about to listen, or to end.  RunFailed if it does neither.
     """
-    if holder.is_elsewhere(team):
-        return None
     deadline = time.monotonic() + START_SECONDS
-    while True:
+    while not holder.is_elsewhere(team):
         with suppress(NotRunning):
             return Monitor(team.folder)
         if not _is_alive(team):
             return None
         if time.monotonic() > deadline:
             raise RunFailed(
-                f"{team.name}: its QEMU neither answers nor ends: kill the process that has "
-                f"{team.folder / QEMU_LOG} open"
+                f"{team.name}: its QEMU neither answers nor ends: kill the process, here or on "
+                f"another host, that has {team.folder / QEMU_LOG} open"
             )
         time.sleep(POLL_SECONDS)
+    return None
 
 
 def launch(
@@ -71,18 +70,24 @@ def launch(
     RunFailed, with QEMU's own words, if it does not start.
     """
     team = name.rpartition("/")[2]
-    for socket in (MONITOR, CONSOLE, AGENT, DISPLAY):
-        (folder / socket).unlink(missing_ok=True)
-    _shorten_log(folder)
     command = hardware.command_line(name, DISK, base, submissions.forward(), resumes)
     if not stays:
         command = ["setpriv", "--pdeathsig", "KILL", *command]
     settings = hardware.settings
     with (
         pinning.pinned(settings.cpus) if settings.pin else nullcontext(),
-        (folder / QEMU_LOG).open("wb") as log,
+        (folder / QEMU_LOG).open("ab") as log,
     ):
-        fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RunFailed(
+                f"{team}: another QEMU, here or on another host, has its log: try again"
+            ) from None
+        log.truncate(0)
+        for socket in (MONITOR, CONSOLE, AGENT, DISPLAY):
+            (folder / socket).unlink(missing_ok=True)
+        _shorten_log(folder)
         process = subprocess.Popen(
             command,
             cwd=folder,

@@ -20,6 +20,7 @@ from understudy_devices.lab import (
     from_raw,
     locks,
     overlay,
+    owner,
     qcow2,
     quota,
     sealed,

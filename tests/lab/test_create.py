@@ -20,6 +20,7 @@ from understudy_devices.lab import (
     from_raw,
     locks,
     overlay,
+    owner,
     qcow2,
     quota,
     sealed,
@@ -73,11 +74,11 @@ def test_a_team_cannot_look_into_the_folder_of_another(
     lab = made.labs / NAME
     for name in ("", "teams", "bases", "bases/1", "bases/2"):
         assert (lab / name).stat().st_mode & 0o777 == 0o755, name
-    for name in ("lab.json", "bases/1/manifest.json", "bases/2/manifest.json"):
+    for name in ("lab.json", ".lock", "bases/1/manifest.json", "bases/2/manifest.json"):
         assert (lab / name).stat().st_mode & 0o777 == 0o644, name
     for team in made.team().lab.teams():
         assert team.folder.stat().st_mode & 0o777 == 0o700
-    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "team02")
+    monkeypatch.setattr(owner, "may_act", lambda folder: folder.name != "team02")
     assert [each.state for each in status.of_lab(made.team().lab)] == ["off", "private"]
 
 

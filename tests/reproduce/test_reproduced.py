@@ -206,6 +206,22 @@ def test_a_dry_run_says_what_would_run() -> None:
     ]
 
 
+def test_a_group_is_its_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may measure this machine, which `all` does not; `lab` is what a class of VMs needs."""
+    assert all({*names} <= {*reproduce.names()} for names in reproduce.GROUPS.values())
+    assert not {*reproduce.GROUPS} & {*reproduce.names(), "all"}
+    assert [line.split(":")[0] for line in understudy("lab", "--dry-run").stdout.splitlines()] == [
+        "clones on host",
+        "table5.1 on host",
+    ]
+    assert "lab: takes no --seed, only" in understudy("lab", "--seed", "2").stderr
+    (tmp_path / "stopwatch.py").write_text(MEASURES)
+    monkeypatch.setattr(results, "__path__", [*results.__path__, str(tmp_path)])
+    monkeypatch.setattr(reproduce, "GROUPS", {"both": ("orders", "stopwatch")})
+    done = understudy("both", "--json")
+    assert [one["result"] for one in json.loads(done.stdout)["results"]] == ["orders", "stopwatch"]
+
+
 def test_numbers_are_rounded_and_the_rest_is_not() -> None:
     found = rounded({"a": (1 / 3, 2_000_000), "b": [{"c": float("nan")}, True, "0.1234567", None]})
     assert found == {"a": [0.333333, 2_000_000], "b": [{"c": None}, True, "0.1234567", None]}

@@ -20,9 +20,9 @@ def client(tmp_path: Path) -> TestClient:
     """Return a client with the token."""
     page = tmp_path / "page"
     page.mkdir()
-    app = server.application(tmp_path, page, TOKEN, PORT)
+    app = server.application(tmp_path, page, "/secret/", TOKEN, PORT)
     headers = {"Authorization": f"Bearer {TOKEN}"}
-    return TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers=headers)
+    return TestClient(app, base_url=f"http://127.0.0.1:{PORT}/secret/", headers=headers)
 
 
 def saved(client: TestClient, text: str, base: str | None) -> dict[str, Any]:

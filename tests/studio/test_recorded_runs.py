@@ -28,9 +28,9 @@ def run(tmp_path: Path) -> Path:
 @pytest.fixture
 def client(run: Path, tmp_path: Path) -> TestClient:
     """Return a client of the studio, with the token."""
-    app = server.application(run.parent, tmp_path, "right", PORT)
+    app = server.application(run.parent, tmp_path, "/secret/", "right", PORT)
     headers = {"Authorization": "Bearer right"}
-    return TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers=headers)
+    return TestClient(app, base_url=f"http://127.0.0.1:{PORT}/secret/", headers=headers)
 
 
 def test_the_runs_are_listed_and_sent_one_by_one(client: TestClient, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from understudy_devices.studio import experiments, runs, server
 
 TOKEN = "right"
 PORT = 4321
+PATH = "/secret/"
 HOST = f"http://127.0.0.1:{PORT}"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 QUICK = ["predict", "--disk", "cheetah-15k4", "--schedulers", "fcfs", "--requests", "200"]
@@ -36,8 +37,8 @@ def client(folder: Path, tmp_path: Path) -> TestClient:
     page = tmp_path / "page"
     page.mkdir()
     (page / "index.html").write_text("<!doctype html><title>The studio</title>")
-    app = server.application(folder, page, TOKEN, PORT)
-    return TestClient(app, base_url=HOST, follow_redirects=False)
+    app = server.application(folder, page, PATH, TOKEN, PORT)
+    return TestClient(app, base_url=f"{HOST}{PATH}", follow_redirects=False)
 
 
 # Who may ask.
@@ -47,9 +48,11 @@ def test_the_link_gives_the_token_to_the_browser(client: TestClient) -> None:
     """The address has no token any more."""
     assert client.get("/api/runs").status_code == 401
     entered = client.get("/?token=right&view=runs")
-    assert (entered.status_code, entered.headers["location"]) == (303, "/?view=runs")
-    assert "HttpOnly" in entered.headers["set-cookie"]
-    assert "SameSite=strict" in entered.headers["set-cookie"]
+    assert (entered.status_code, entered.headers["location"]) == (303, f"{PATH}?view=runs")
+    cookie = entered.headers["set-cookie"]
+    assert f"Path={PATH};" in cookie  # a browser sends it to every port of 127.0.0.1
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
     assert client.get("/").text.startswith("<!doctype html>")
     assert client.get("/api/runs").json() == {"runs": [], "more": 0}
 
@@ -92,6 +95,12 @@ def test_only_its_own_page_changes_something(
 ) -> None:
     """400: the request came through, and its body is wrong."""
     assert client.post("/api/experiments", headers=headers, content=b"{}").status_code == status
+
+
+def test_nothing_is_outside_the_path(client: TestClient) -> None:
+    """Not even for somebody who has the token."""
+    for path in ("/", "/?token=right", "/api/runs", PATH.rstrip("/"), "/secret-other/api/runs"):
+        assert client.get(f"{HOST}{path}", headers=BEARER).status_code == 404
 
 
 def test_a_large_body_is_refused(client: TestClient) -> None:

@@ -35,9 +35,9 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def client(folder: Path, tmp_path: Path) -> TestClient:
     """Return a client of the studio, with the token."""
-    app = server.application(folder, tmp_path, "right", PORT)
+    app = server.application(folder, tmp_path, "/secret/", "right", PORT)
     headers = {"Authorization": "Bearer right"}
-    return TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers=headers)
+    return TestClient(app, base_url=f"http://127.0.0.1:{PORT}/secret/", headers=headers)
 
 
 def names(client: TestClient, what: str) -> list[str]:

@@ -18,7 +18,7 @@ from understudy_devices.cli.lab_options import (
     team_of,
     with_kernel,
 )
-from understudy_devices.lab import changes, store
+from understudy_devices.lab import changes, owner, store
 from understudy_devices.lab.base_image import Source
 from understudy_devices.lab.settings import MIB
 
@@ -35,7 +35,9 @@ def snapshot(name: str, team: str, label: str | None, drop: bool, labs: Path) ->
     if label is None:
         if drop:
             raise UserError("--drop: name the snapshot")
-        for each in changes.snapshots(chosen):
+        with owner.acting(chosen.folder):
+            names = changes.snapshots(chosen)
+        for each in names:
             click.echo(each)
     elif drop:
         changes.forget(chosen, label)

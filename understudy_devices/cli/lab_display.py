@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`understudy lab display` and `screenshot`: the screen of a VM, in a browser or as a picture."""
 
-import secrets
 from pathlib import Path
 
 import click
@@ -12,7 +11,6 @@ from understudy_devices.cli import loopback
 from understudy_devices.cli.lab_options import FILE, FOLDER, NAME, TEAM
 from understudy_devices.lab import store
 
-SECRET_BYTES = 24
 LEAVE_SECONDS = 10
 
 
@@ -41,10 +39,7 @@ def display_command(name: str, team: str, port: int, lists: bool, labs: Path) ->
         raise RunFailed(reason)
     with loopback.listening(port) as listener:
         number = listener.getsockname()[1]
-        path, token = (
-            f"/{secrets.token_urlsafe(SECRET_BYTES)}/",
-            secrets.token_urlsafe(SECRET_BYTES),
-        )
+        path, token = loopback.secret_path(), loopback.secret()
         app = display.application(chosen, page.folder(), path, token, number)
         click.echo(f"http://127.0.0.1:{number}{path}{display.PAGE}?token={token}")
         click.echo(f"{team}: the screen is at this link; Ctrl-C ends it", err=True)

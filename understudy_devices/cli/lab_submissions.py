@@ -2,7 +2,6 @@
 """`understudy lab submissions`: what teams have handed in."""
 
 import json
-import os
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +14,7 @@ from understudy_devices.base import scratch
 from understudy_devices.base.errors import RunFailed, UserError
 from understudy_devices.base.plain import one_line
 from understudy_devices.cli.lab_options import FILE, FOLDER, JSON, NAME
-from understudy_devices.lab import store, submissions
+from understudy_devices.lab import owner, store, submissions
 from understudy_devices.lab.store import Team
 
 SCHEMA = "understudy.lab-submissions/1"
@@ -52,7 +51,7 @@ def submissions_command(
     if target:
         _check(target, is_last=bool(assignment))
     teams = [lab.team(team)] if team else lab.teams()
-    closed = [each.name for each in teams if not os.access(each.folder, os.R_OK | os.X_OK)]
+    closed = [each.name for each in teams if not owner.may_act(each.folder)]
     every, failures = [], []
     assignments: set[str] = set()
     for each in teams:

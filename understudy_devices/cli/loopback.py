@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Serves a page to a browser on this computer, until Ctrl-C."""
 
+import secrets
 import socket
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 EXIT_INTERRUPTED = 130  # docs/decisions/0027-stopping.md
 PORT_MAX = 65535
+SECRET_BYTES = 24
 BACKLOG = 128
 MESSAGE_MOST = 2**16  # bytes of a WebSocket's message from a browser
 PORT = click.option(
@@ -37,6 +39,16 @@ def listening(port: int) -> socket.socket:
         listener.close()
         raise UserError(f"--port {port}: {error.strerror}; take another, or 0") from error
     return listener
+
+
+def secret() -> str:
+    """Return a word that nobody can guess, for an address."""
+    return secrets.token_urlsafe(SECRET_BYTES)
+
+
+def secret_path() -> str:
+    """Return a path that nobody can guess, to which a browser binds the page's cookie."""
+    return f"/{secret()}/"
 
 
 def serve(app: "ASGIApp", listener: socket.socket) -> int:

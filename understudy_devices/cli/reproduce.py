@@ -30,7 +30,7 @@ ANY = {"name", "on", "jobs", "out", "as_json", "dry_run"}  # what every result t
 
 
 def _names() -> list[str]:
-    return [*reproduce.names(), ALL]
+    return [*reproduce.names(), *reproduce.GROUPS, ALL]
 
 
 @click.command("reproduce", cls=Grouped, epilog="Example: understudy reproduce table2 --seeds 5")
@@ -51,11 +51,11 @@ def command(line: str, name: str, triangles: int | None, typed: Typed) -> None:
     measure, not the absolute figures. table3.1 draws triangles directly, and through the virtual
     graphics card. `all` carries out every result, in less than ten minutes, and writes a page,
     pictures and checksums into a folder (docs/artifact.md); without --on, on every platform that a
-    result has but host. table5.1 and clones measure this machine.
+    result has but host. table5.1 and clones measure this machine; lab is both.
     """
     catalog.pick("result", name, dict.fromkeys(_names()))
-    results = [reproduce.named(each) for each in _names() if each != ALL and name in (each, ALL)]
-    question = None if name == ALL else getattr(results[0].module, "question", None)
+    results = [reproduce.named(each) for each in _carried_out(name)]
+    question = getattr(results[0].module, "question", None) if _is_one(name) else None
     given = _given()
     _refuse_useless(name, results, given, takes_more=bool(question))
     if question:
@@ -69,6 +69,18 @@ def command(line: str, name: str, triangles: int | None, typed: Typed) -> None:
         return
     own = {"triangles": triangles, "seed": typed.options["seed"]}
     _carry_out(line, name, wanted, {key: own[key] for key in given & {*own}}, typed)
+
+
+def _is_one(name: str) -> bool:
+    """Return whether a name means one result."""
+    return name not in (*reproduce.GROUPS, ALL)
+
+
+def _carried_out(name: str) -> Sequence[str]:
+    """Return the names of the results that a name on the command line means."""
+    if name == ALL:
+        return [each for each in _names() if _is_one(each)]
+    return reproduce.GROUPS.get(name, (name,))
 
 
 def _given() -> set[str]:
@@ -85,7 +97,7 @@ def _refuse_useless(
     name: str, results: Sequence[Result], given: set[str], *, takes_more: bool
 ) -> None:
     """Refuse an option that has no effect; `takes_more`: the options of predict have one."""
-    own = set() if name == ALL else {*results[0].takes}
+    own = {*results[0].takes} if _is_one(name) else set()
     useless = given & {"triangles"} if takes_more else given - ANY - own
     if useless:
         takes = "predict's options" if takes_more else _spelled((ANY | own) - {"name"})
@@ -131,7 +143,7 @@ def _carry_out(
     kept = typed.out is not None or name == ALL
     with run_folder.reserved(typed.out, "artifact") if kept else nullcontext() as folder:
         with phases("reproduce") as report:
-            own = None if name == ALL else parameters
+            own = parameters if _is_one(name) else None
             found = artifact.carry_out(line, wanted, jobs, report, own)
         if typed.as_json:
             click.echo(json.dumps(found.as_json(), indent=2))

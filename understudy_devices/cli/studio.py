@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`understudy studio`: serve the studio's page, with the runs and experiments of a folder."""
 
-import secrets
 from pathlib import Path
 
 import click
@@ -30,9 +29,9 @@ def command(folder: Path, port: int) -> int:
     built = page.folder()
     with loopback.listening(port) as listener:
         number = listener.getsockname()[1]
-        token = secrets.token_urlsafe(24)
-        app = server.application(folder.resolve(), built, token, number)
-        click.echo(f"http://127.0.0.1:{number}/studio.html?token={token}")
+        path, token = loopback.secret_path(), loopback.secret()
+        app = server.application(folder.resolve(), built, path, token, number)
+        click.echo(f"http://127.0.0.1:{number}{path}studio.html?token={token}")
         click.echo(f"the studio of {folder.resolve()}; Ctrl-C ends it", err=True)
         scratch.say_if_interrupted("the studio has ended; its experiments go on")
         return loopback.serve(app, listener)

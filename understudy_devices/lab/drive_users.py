@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Who has which version of the shared drive; a version goes only when nobody has it."""
 
-import os
 from contextlib import suppress
 
 from understudy_devices.base.errors import RunFailed
@@ -18,7 +17,7 @@ def of(lab: Lab) -> dict[str, list[str]]:
     """
     teams: dict[str, list[str]] = {}
     for team in lab.teams():
-        if os.access(team.folder, os.R_OK | os.X_OK):
+        if owner.may_act(team.folder):
             with owner.acting(team.folder):
                 teams.setdefault(_identity(team), []).append(team.name)
     teams.pop("", None)

@@ -79,14 +79,21 @@ class Hardware:
         return without if saved == without.identity() else self
 
     def command_line(
-        self, name: str, disk: str, base: Base, submissions: str, resumes: bool
+        self,
+        name: str,
+        disk: str,
+        base: Base,
+        submissions: str,
+        resumes: bool,
+        direct: bool = False,
     ) -> list[str]:
         """Return the command that starts the VM, waiting.
 
         disk: the image in its folder.  submissions: QEMU's rule that takes them from the guest.
+        direct: whether writes go past this host's page cache, so that each that fails is known.
         """
         wait = ["-incoming", "defer"] if resumes else ["-S"]
-        images = _image("disk", disk)
+        images = _image("disk", disk, direct=direct)
         if self.second:
             images += _image("second", self.second, read_only=True)
         if self.drive:
@@ -143,11 +150,16 @@ def _socket(name: str, path: str) -> str:
 
 
 def _image(
-    name: str, path: str, read_only: bool = False, format: Literal["qcow2", "raw"] = "qcow2"
+    name: str,
+    path: str,
+    read_only: bool = False,
+    format: Literal["qcow2", "raw"] = "qcow2",
+    direct: bool = False,
 ) -> list[str]:
     """Return the arguments for an image, on which QEMU holds a lock as long as it runs."""
-    file = {"driver": "file", "filename": path, "locking": "on"}
-    node = {"driver": format, "node-name": name, "file": file, "discard": "unmap"}
+    cache = {"cache": {"direct": True}} if direct else {}
+    file = {"driver": "file", "filename": path, "locking": "on", **cache}
+    node = {"driver": format, "node-name": name, "file": file, "discard": "unmap", **cache}
     return ["-blockdev", json.dumps({**node, "read-only": read_only})]
 
 

@@ -87,8 +87,15 @@ def of(team: Team) -> Holder | None:
     """Return who has started the VM that runs; None if none runs, or nobody knows."""
     if not locks.is_image_locked(team.disk):
         return None
+    holder = recorded(team)
+    if not holder or not holder.is_here or Path(f"/proc/{holder.pid}").exists():
+        return holder
+    return None
+
+
+def recorded(team: Team) -> Holder | None:
+    """Return who has started the team's VM last, whether it runs or not; None if nobody knows."""
     try:
-        holder = Holder(**state_file.optional(team.folder / FILE))
+        return Holder(**state_file.optional(team.folder / FILE))
     except TypeError:
         return None
-    return holder if not holder.is_here or Path(f"/proc/{holder.pid}").exists() else None

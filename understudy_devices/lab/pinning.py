@@ -5,10 +5,9 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from understudy_devices.base import processors
-from understudy_devices.platforms.vm import qemu
+from understudy_devices.lab import processes
 
 CORES = 2
 """Cores that a VM gets at least: QEMU works beside the guest, too."""
@@ -33,8 +32,6 @@ def pinned(cpus: int) -> Iterator[None]:
 
 def _taken() -> Iterator[frozenset[int]]:
     """Return the processors of each QEMU on this host."""
-    name = qemu.BINARY[:15]  # as much as the kernel keeps
-    for folder in Path("/proc").glob("[0-9]*"):
+    for pid in processes.qemus():
         with suppress(OSError):
-            if (folder / "comm").read_text().strip() == name:
-                yield frozenset(os.sched_getaffinity(int(folder.name)))
+            yield frozenset(os.sched_getaffinity(pid))

@@ -17,7 +17,7 @@ from pathlib import Path
 from understudy_devices.base import scratch
 from understudy_devices.base.errors import RunFailed
 from understudy_devices.base.plain import one_line
-from understudy_devices.lab import holder, pinning, submissions
+from understudy_devices.lab import holder, pinning, processes, remote, submissions
 from understudy_devices.lab.base_image import Base
 from understudy_devices.lab.hardware import (
     AGENT,
@@ -46,20 +46,20 @@ def find(team: Team) -> Monitor | None:
 
     This waits for a QEMU that is about to listen, or to end.  RunFailed if it does neither.
     """
-    if holder.is_elsewhere(team):
-        return None
+    _end_lost(team)
     deadline = time.monotonic() + START_SECONDS
-    while True:
+    while not holder.is_elsewhere(team):
         with suppress(NotRunning):
             return Monitor(team.folder)
         if not _is_alive(team):
             return None
         if time.monotonic() > deadline:
             raise RunFailed(
-                f"{team.name}: its QEMU neither answers nor ends: kill the process that has "
-                f"{team.folder / QEMU_LOG} open"
+                f"{team.name}: its QEMU neither answers nor ends: kill the process, here or on "
+                f"another host, that has {team.folder / QEMU_LOG} open"
             )
         time.sleep(POLL_SECONDS)
+    return None
 
 
 def launch(
@@ -71,18 +71,26 @@ def launch(
     RunFailed, with QEMU's own words, if it does not start.
     """
     team = name.rpartition("/")[2]
-    for socket in (MONITOR, CONSOLE, AGENT, DISPLAY):
-        (folder / socket).unlink(missing_ok=True)
-    _shorten_log(folder)
-    command = hardware.command_line(name, DISK, base, submissions.forward(), resumes)
+    command = hardware.command_line(
+        name, DISK, base, submissions.forward(), resumes, remote.is_remote(folder)
+    )
     if not stays:
         command = ["setpriv", "--pdeathsig", "KILL", *command]
     settings = hardware.settings
     with (
         pinning.pinned(settings.cpus) if settings.pin else nullcontext(),
-        (folder / QEMU_LOG).open("wb") as log,
+        (folder / QEMU_LOG).open("ab") as log,
     ):
-        fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RunFailed(
+                f"{team}: another QEMU, here or on another host, has its log: try again"
+            ) from None
+        log.truncate(0)
+        for socket in (MONITOR, CONSOLE, AGENT, DISPLAY):
+            (folder / socket).unlink(missing_ok=True)
+        _shorten_log(folder)
         process = subprocess.Popen(
             command,
             cwd=folder,
@@ -151,6 +159,20 @@ def kill(pid: int) -> None:
                 time.sleep(POLL_SECONDS)
         finally:
             os.close(handle)
+
+
+def _end_lost(team: Team) -> None:
+    """End a QEMU of this host after whose begin another host has started the VM.
+
+    This host was cut off from the folder for so long that the file server has dropped its locks.
+    Nothing that such a QEMU writes reaches the clone, but this host's kernel still counts its
+    locks, so no VM could be started here.
+    """
+    who = holder.recorded(team)
+    if who and not who.is_here:
+        for pid, began in processes.qemus_in(team.folder):
+            if pid != who.pid and began < who.since:  # its pid: the host has another name now
+                kill(pid)
 
 
 def _is_alive(team: Team) -> bool:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the VMs of a lab do: who runs which, where, since when, and how large its files are."""
 
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -44,7 +43,7 @@ class Status:
 
 def of_team(team: Team) -> Status:
     """Return what a team's VM does; this waits for no command that is at work."""
-    if not os.access(team.folder, os.R_OK | os.X_OK):
+    if not owner.may_act(team.folder):
         return Status(team.name, [], "private", None, 0, 0, None)
     with owner.acting(team.folder):
         return _of_own(team)

@@ -66,7 +66,7 @@ def suspend(team: Team, *, even_if_it_waits: bool = False) -> int:
             outcome = _go_on(team, monitor, error) if status == RUNNING else str(error)
             raise RunFailed(f"{team.name} is not suspended: {outcome}") from None
         qemu_process.end(monitor)
-    return path.stat().st_size
+        return path.stat().st_size
 
 
 def _go_on(team: Team, monitor: Monitor, error: Exception) -> str:

@@ -2,6 +2,7 @@
 """A lab is a folder on a disk of this machine.
 
     LABS/NAME/lab.json                  settings
+    LABS/NAME/.lock                     by which the folder is locked, as others are (locks.py)
     LABS/NAME/bases/1/                  the sealed base (base_image.py); 2, 3 ... after a rebase
     LABS/NAME/teams/TEAM/team.json      members
     LABS/NAME/teams/TEAM/disk.qcow2     the team's clone
@@ -21,7 +22,7 @@ from typing import Any
 from understudy_devices.base import scratch
 from understudy_devices.base.catalog import unknown
 from understudy_devices.base.errors import RunFailed, UserError
-from understudy_devices.lab import base_image, overlay, qcow2, state_file
+from understudy_devices.lab import base_image, locks, overlay, qcow2, state_file
 from understudy_devices.lab.base_image import Base, Source
 from understudy_devices.lab.settings import Settings
 from understudy_devices.lab.students import TEAM, TEAM_RULE, Student
@@ -157,6 +158,7 @@ def create(
             for team, members in teams.items():
                 _make_team(folder / TEAMS / team, members, virtual_bytes)
             write_settings(folder, settings)
+            locks.prepare(folder)
             for public in (folder / BASES, folder / TEAMS, folder):
                 public.chmod(FOR_ALL)
             os.sync()  # 200 clones at once

@@ -118,7 +118,7 @@ def _living(path: Path) -> Viewer | None:
     try:
         with regular_file.opened(path) as file:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # NFS: it is open to read
             except BlockingIOError:
                 return _read(file.read(BYTES_MAX))
             path.unlink(missing_ok=True)

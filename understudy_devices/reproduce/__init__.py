@@ -13,7 +13,7 @@ result table3.1, and cheetah_line is cheetah-line.  A module has
 
 A result whose runs are those of `understudy predict` also has question(command, options), which
 `understudy reproduce NAME` asks instead.  A result with parameters of its own has TAKES, their
-names; IN_ALL are those with which `understudy reproduce all` carries it out.
+names; IN_ALL are those with which `understudy reproduce all`, or a group's name, carries it out.
 """
 
 import pkgutil
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from understudy_devices.show.inline import Drawing  # Matplotlib takes half a second
 
 PLATFORMS = SIM, VM, HOST = ("sim", "vm", "host")
+GROUPS = {"lab": ("clones", "table5.1")}
+"""Results that belong together, by a name for all of them."""
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,14 @@
 
 | request | answer |
 | --- | --- |
-| GET /api/cards | the folder's cards with their mistakes, those to begin from, and the schema |
-| GET /api/cards/NAME | its text, document, mistakes and generated files, and its revision |
-| POST /api/cards/NAME | {"text", "base", "message"}: save; 409 with the other version |
-| POST /api/cards/NAME/check | {"text", "document"}: the same as GET, for what is not saved |
-| GET /api/cards/NAME/versions | its commits, the last one first |
-| GET /api/cards/NAME/versions/COMMIT | its text then, and what has changed since |
-| POST /api/variations | {"card", "seed"}: the text of a variant (course/card.py) |
-| POST /api/rdl | {"text"}: the specification's text from SystemRDL, or its mistakes |
+| GET api/cards | the folder's cards with their mistakes, those to begin from, and the schema |
+| GET api/cards/NAME | its text, document, mistakes and generated files, and its revision |
+| POST api/cards/NAME | {"text", "base", "message"}: save; 409 with the other version |
+| POST api/cards/NAME/check | {"text", "document"}: the same as GET, for what is not saved |
+| GET api/cards/NAME/versions | its commits, the last one first |
+| GET api/cards/NAME/versions/COMMIT | its text then, and what has changed since |
+| POST api/variations | {"card", "seed"}: the text of a variant (course/card.py) |
+| POST api/rdl | {"text"}: the specification's text from SystemRDL, or its mistakes |
 """
 
 from pathlib import Path

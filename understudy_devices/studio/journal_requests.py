@@ -3,10 +3,10 @@
 
 | request | answer |
 | --- | --- |
-| GET /api/journals | the runs with journals, the last one first |
-| GET /api/journals/RUN/STEM/card | the card |
-| GET /api/journals/RUN/STEM/accesses?from=N | accesses from number N on, and the findings |
-| GET /api/journals/RUN/pictures/NAME | a picture of a demo |
+| GET api/journals | the runs with journals, the last one first |
+| GET api/journals/RUN/STEM/card | the card |
+| GET api/journals/RUN/STEM/accesses?from=N | accesses from number N on, and the findings |
+| GET api/journals/RUN/pictures/NAME | a picture of a demo |
 """
 
 from pathlib import Path

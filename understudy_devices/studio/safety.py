@@ -5,14 +5,14 @@ A page of another site may send requests to this computer, too.  So the server
 
 * answers only if the request names it as its host, which stops a site whose name is made to mean
   this computer (DNS rebinding);
-* answers below /api/ only with the token, from the link that was printed: as a cookie that a
+* answers below api/ only with the token, from the link that was printed: as a cookie that a
   browser sends from the studio's own pages alone, or as `Authorization: Bearer TOKEN`;
 * changes something, or opens a WebSocket, only if the request's origin is its own page, or if
   there is no origin and the token is no cookie, as in a program;
 * has each answer say that a page may ask no other host, and run no script but the page's own.
 
-A browser sends a cookie to every port of this computer, and another user may listen at one.  So a
-server that is given a secret path binds the cookie to it, and answers at no other path.
+A browser sends a cookie to every port of this computer, and another user may listen at one.  So
+each server has a secret path, binds the cookie to it, and answers at no other path.
 """
 
 import secrets
@@ -28,7 +28,6 @@ from starlette.websockets import WebSocket
 Answer = Callable[[Request], Awaitable[Response]]
 
 API = "api/"
-ROOT = "/"
 SAFE = ("GET", "HEAD")
 BODY_MOST = 2**20
 TOKEN_LETTERS = 200
@@ -50,7 +49,7 @@ HEADERS = {
 class Guard:
     """Lets through what this module allows."""
 
-    def __init__(self, app: ASGIApp, token: str, port: int, path: str = ROOT) -> None:
+    def __init__(self, app: ASGIApp, token: str, port: int, path: str) -> None:
         """Guard an application that listens at a port of this computer, below a path."""
         self._app, self._token, self._path = app, token, path
         self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""The studio's server: its page, and below /api/ what needs this machine, for one folder.
+"""The studio's server: its page, and below api/ what needs this machine, for one folder.
+
+All is below a secret path, the one of the printed link.
 
 | request | answer |
 | --- | --- |
-| GET /api/about | the folder, the version, and the commands that may be started |
-| GET /api/runs | the run folders below the folder |
-| GET /api/runs/NAME/result | a run's result.json |
-| GET /api/runs/NAME/report | its report.html, without scripts |
-| GET /api/runs/NAME/recorded | which runs it has: scheduler, seed, number of requests |
-| GET /api/runs/NAME/requests?scheduler=S&seed=N | the requests of one, as bytes (show/views.py) |
-| GET /api/comparison?run=NAME&run=NAME... | runs compared with the first (comparison.py) |
-| GET /api/experiments | all experiments, the last one first |
-| POST /api/experiments | {"words": [...]}: start a command |
-| GET /api/experiments/NUMBER/events | server-sent events: `log` for each line, `ended` |
-| POST /api/experiments/NUMBER/cancel | interrupt it |
+| GET api/about | the folder, the version, and the commands that may be started |
+| GET api/runs | the run folders below the folder |
+| GET api/runs/NAME/result | a run's result.json |
+| GET api/runs/NAME/report | its report.html, without scripts |
+| GET api/runs/NAME/recorded | which runs it has: scheduler, seed, number of requests |
+| GET api/runs/NAME/requests?scheduler=S&seed=N | the requests of one, as bytes (show/views.py) |
+| GET api/comparison?run=NAME&run=NAME... | runs compared with the first (comparison.py) |
+| GET api/experiments | all experiments, the last one first |
+| POST api/experiments | {"words": [...]}: start a command |
+| GET api/experiments/NUMBER/events | server-sent events: `log` for each line, `ended` |
+| POST api/experiments/NUMBER/cancel | interrupt it |
 
 and those of cards (card_requests.py) and of their runs (journal_requests.py).
 
@@ -61,8 +63,8 @@ class Start(BaseModel):
     words: list[str]
 
 
-def application(folder: Path, page: Path, token: str, port: int) -> Guard:
-    """Return the server of a folder, with the built page."""
+def application(folder: Path, page: Path, path: str, token: str, port: int) -> Guard:
+    """Return the server of a folder, with the built page, below a path."""
     api = _Api(folder)
     routes = [
         Route("/api/about", api.about),
@@ -80,7 +82,7 @@ def application(folder: Path, page: Path, token: str, port: int) -> Guard:
         *Journals(folder).routes(),
         Mount("/", StaticFiles(directory=page, html=True)),
     ]
-    return Guard(Starlette(routes=routes), token, port)
+    return Guard(Starlette(routes=[Mount(path.rstrip("/"), routes=routes)]), token, port, path)
 
 
 class _Api:

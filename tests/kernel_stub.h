@@ -76,7 +76,7 @@ static struct registers stub_registers = { &stub_table, stub_values };
 static struct pci_dev stub_pdev;
 static void *stub_drvdata;
 static char stub_bar[PCI_STD_NUM_BARS][1 << 24];
-static const char *stub_taken[64];
+static const char *stub_taken[128];
 static unsigned int stub_nr_taken, stub_calls, fail_at;
 static irq_handler_t *stub_handler;
 static void *stub_handler_data;

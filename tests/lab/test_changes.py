@@ -3,6 +3,7 @@
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -102,6 +103,28 @@ def test_a_running_vm_is_left_alone(lab: Class) -> None:
     assert "new headers" in lab.do("status")
     lab.do("maintenance", "off")
     lab.start()
+
+
+def test_a_disk_keeps_to_its_bandwidth(tmp_path: Path) -> None:
+    """The guest writes 512 bytes 256 times, which takes it 16 s, until it may be faster."""
+    lab = Class(tmp_path)
+    try:
+        lab.create(lab_images.guest(tmp_path, mib=16), "--bandwidth", "8KiB")
+        lab.start()
+        lab.type("d", ["d"])
+        time.sleep(3)
+        assert "full" not in lab.log()
+        grown = lab.team().disk.stat().st_size
+        lab.do("stop", "team01", "--suspend")
+        lab.start()
+        time.sleep(3)
+        assert "full" not in lab.log()
+        assert grown < lab.team().disk.stat().st_size < 14 * 2**20
+        assert "team01: 1,073.7 MB a second" in lab.do("bandwidth", "1GiB", "--team", "team01")
+        lab.wait_for("full")
+        assert "--bandwidth: 1 is" in lab.refuses("bandwidth", "1")
+    finally:
+        lab.kill()
 
 
 def test_a_full_clone_pauses_and_goes_on(tmp_path: Path) -> None:

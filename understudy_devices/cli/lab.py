@@ -28,6 +28,7 @@ from understudy_devices.cli.lab_options import (
     JSON,
     NAME,
     TEAM,
+    bandwidth_bytes,
     megabytes,
     quota_bytes,
     team_of,
@@ -41,6 +42,7 @@ from understudy_devices.lab import status as statuses
 from understudy_devices.lab import store, students
 from understudy_devices.lab.base_image import Source
 from understudy_devices.lab.settings import MIB, Settings
+from understudy_devices.lab.team_limits import Limit
 
 DEBIAN = "debian"
 SCHEMA = "understudy.lab-status/1"
@@ -87,6 +89,11 @@ def command() -> None:
 @click.option(
     "--quota", metavar="SIZE", help="Most that a team's images may take [default: no limit]."
 )
+@click.option(
+    "--bandwidth",
+    metavar="SIZE",
+    help="Most bytes that a VM reads and writes on its disk in a second [default: no limit].",
+)
 @click.option("--pin", is_flag=True, help="Keep each VM on processors that share a cache.")
 @with_kernel
 @with_devices
@@ -98,6 +105,7 @@ def create(
     memory: str,
     cpus: int,
     quota: str | None,
+    bandwidth: str | None,
     pin: bool,
     kernel: Path | None,
     initrd: Path | None,
@@ -113,6 +121,7 @@ def create(
         cpus,
         quota_bytes(quota) if quota else None,
         pin,
+        bandwidth_bytes(bandwidth) if bandwidth else None,
     )
     teams = students.teams(file)
     store.check_new(labs, name)
@@ -345,13 +354,31 @@ def quota_command(name: str, size: str, team: str | None, labs: Path) -> None:
     from understudy_devices.lab import quota
 
     lab, most = store.read(labs, name), quota_bytes(size)
+    _set(quota.LIMIT, lab, team, most)
+    click.echo(f"{team or 'all teams'}: {megabytes(most)}", err=True)
+
+
+@command.command("bandwidth", epilog="Example: understudy lab bandwidth os822 20MiB --team team07")
+@NAME
+@click.argument("size")
+@click.option("--team", help="Only of this team [default: of all teams without their own].")
+@FOLDER
+def bandwidth_command(name: str, size: str, team: str | None, labs: Path) -> None:
+    """Set the most bytes that a VM reads and writes on its disk in a second, at once."""
+    from understudy_devices.lab import bandwidth
+
+    lab, most = store.read(labs, name), bandwidth_bytes(size)
+    _set(bandwidth.LIMIT, lab, team, most)
+    click.echo(f"{team or 'all teams'}: {megabytes(most)} a second", err=True)
+
+
+def _set(limit: Limit, lab: store.Lab, team: str | None, most: int) -> None:
     if team is None:
-        notes = quota.set_for_lab(lab, most)
+        notes = limit.set_for_lab(lab, most)
     else:
-        notes = quota.set_for_team(team_of(lab, team), most)
+        notes = limit.set_for_team(team_of(lab, team), most)
     for note in notes:
         click.echo(f"note: {note}", err=True)
-    click.echo(f"{team or 'all teams'}: {megabytes(most)}", err=True)
 
 
 @command.command(epilog="Example: understudy lab maintenance os822 on --reason 'new headers'")

@@ -16,6 +16,7 @@ from understudy_devices.lab.settings import MIB
 from understudy_devices.lab.store import Lab, Team
 
 QUOTA_MIN, QUOTA_MAX = MIB, 4 * 2**40
+BANDWIDTH_MIN = 4096
 FILE = click.Path(path_type=Path)
 
 
@@ -74,6 +75,11 @@ def team_of(lab: Lab, name: str) -> Team:
 def quota_bytes(text: str) -> int:
     """Return the size that --quota names."""
     return sizes.parse("--quota", text, QUOTA_MIN, QUOTA_MAX)
+
+
+def bandwidth_bytes(text: str) -> int:
+    """Return the bytes a second that --bandwidth names."""
+    return sizes.parse("--bandwidth", text, BANDWIDTH_MIN, QUOTA_MAX)
 
 
 def megabytes(size: int) -> str:

@@ -11,6 +11,7 @@ import signal
 import socket
 import struct
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -98,9 +99,15 @@ class Monitor:
         self._socket.close()
         os.close(self._ended)
 
-    def do(self, command: str, *files: int, **arguments: Any) -> Any:
-        """Execute a command, passing it open files; return its result."""
+    def do(
+        self, command: str, *files: int, exact: Mapping[str, Any] | None = None, **arguments: Any
+    ) -> Any:
+        """Execute a command, passing it open files; return its result.
+
+        exact: arguments whose names have underscores for QEMU, too.
+        """
         named = {name.replace("_", "-"): value for name, value in arguments.items()}
+        named |= exact or {}
         line = json.dumps({"execute": command, "arguments": named}).encode() + b"\n"
         deadline = time.monotonic() + self._seconds
         try:

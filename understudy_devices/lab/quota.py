@@ -7,60 +7,19 @@ pauses, as it does when the disk is full, and loses nothing: it goes on when the
 
 import resource
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from understudy_devices.base.errors import RunFailed
-from understudy_devices.lab import holder, owner, state_file, store
-from understudy_devices.lab.monitor import Gone, Monitor
 from understudy_devices.lab.overlay import CLUSTER
-from understudy_devices.lab.store import TEAM_FILE, Lab, Team
+from understudy_devices.lab.store import Team
+from understudy_devices.lab.team_limits import Limit
 
-KEY = "quota_bytes"
 IMAGES = "*.qcow2"
-ANSWER_SECONDS = 10
-
-
-def of(team: Team) -> int | None:
-    """Return the team's quota in bytes: its own, or the lab's; None if there is none."""
-    own = state_file.optional(team.folder / TEAM_FILE).get(KEY)
-    return own if isinstance(own, int) else team.lab.settings.quota_bytes
-
-
-def set_for_team(team: Team, quota_bytes: int) -> list[str]:
-    """Give a team its own quota, which counts at once, also for a VM that runs.
-
-    Return what to say of a VM that runs on another host, for which it counts at its next start.
-    """
-    with owner.acting(team.folder):
-        content = state_file.required(team.folder / TEAM_FILE)
-        state_file.write(team.folder / TEAM_FILE, {**content, KEY: quota_bytes})
-    return _enforce_now([team])
-
-
-def set_for_lab(lab: Lab, quota_bytes: int) -> list[str]:
-    """Give all teams without a quota of their own another one; return as `set_for_team`."""
-    settings = replace(lab.settings, quota_bytes=quota_bytes)
-    store.write_settings(lab.folder, settings)
-    return _enforce_now(Lab(lab.folder, settings).teams())
-
-
-def _enforce_now(teams: list[Team]) -> list[str]:
-    notes = []
-    for team in teams:
-        with owner.acting(team.folder):
-            if holder.is_elsewhere(team):
-                why = holder.why_not(team, "stop")
-                notes.append(f"{why}; the quota counts at the VM's next start")
-                continue
-            with suppress(Gone), Monitor(team.folder, ANSWER_SECONDS) as monitor:
-                enforce(team, monitor.pid)
-    return notes
 
 
 def room(team: Team) -> int | None:
     """Return how large the clone's file may become, beside snapshots; None if there is no limit."""
-    quota = of(team)
+    quota = LIMIT.of(team)
     if quota is None:
         return None
     others = (path for path in team.folder.glob(IMAGES) if path != team.disk)
@@ -69,7 +28,7 @@ def room(team: Team) -> int | None:
 
 def check(team: Team) -> None:
     """Raise RunFailed if the clone cannot grow by a cluster."""
-    left, quota = room(team), of(team)
+    left, quota = room(team), LIMIT.of(team)
     if left is not None and quota is not None and _size(team.disk) + CLUSTER > left:
         raise RunFailed(
             f"{team.name} has reached its quota of {quota / 1e6:,.0f} MB: undo or reset the clone, "
@@ -95,3 +54,6 @@ def _size(path: Path) -> int:
     with suppress(FileNotFoundError):  # removed by a command that is at work
         return path.stat().st_size
     return 0
+
+
+LIMIT = Limit("quota_bytes", "the quota", lambda team, monitor: enforce(team, monitor.pid))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from understudy_devices.lab import holder, qemu_process, quota
+from understudy_devices.lab import bandwidth, holder, qemu_process, quota
 from understudy_devices.lab.hardware import Hardware
 from understudy_devices.lab.monitor import Gone, Monitor, NoRoom, Refused
 from understudy_devices.lab.store import Team
@@ -53,6 +53,7 @@ def load(monitor: Monitor, path: Path) -> None:
 def let_run(team: Team, monitor: Monitor) -> str:
     """Let the guest run; return why it waits, or nothing."""
     quota.enforce(team, monitor.pid)
+    bandwidth.enforce(team, monitor)
     monitor.do("cont")
     try:
         monitor.wait_until_running()

@@ -62,7 +62,7 @@ def _of_own(team: Team) -> Status:
         holder=who,
         clone_bytes=clone_bytes,
         team_bytes=sum(_sizes(team)),
-        quota_bytes=quota.of(team),
+        quota_bytes=quota.LIMIT.of(team),
     )
 
 

@@ -63,7 +63,6 @@ static void reset(struct vpcib_card *card)
 {
 	unsigned long flags = vpcib_lock(card);
 
-	card->broken = false;
 	if (!card->gone) {
 		journal_note(card, (struct vpcib_access){ .what = VPCIB_RESET,
 							  .context = VPCIB_KERNEL });
@@ -100,8 +99,12 @@ static void recover(struct vpcib_card *card, struct pci_dev *pdev)
 		result = handlers->error_detected(pdev, pci_channel_io_frozen);
 	reset(card);
 	pdev->error_state = pci_channel_io_normal;
-	if (result == PCI_ERS_RESULT_NEED_RESET && handlers->slot_reset)
-		result = handlers->slot_reset(pdev);
+	if (result == PCI_ERS_RESULT_CAN_RECOVER)
+		result = handlers->mmio_enabled ? handlers->mmio_enabled(pdev)
+						: PCI_ERS_RESULT_RECOVERED;
+	if (result == PCI_ERS_RESULT_NEED_RESET)
+		result = handlers->slot_reset ? handlers->slot_reset(pdev)
+					      : PCI_ERS_RESULT_RECOVERED;
 	if (result != PCI_ERS_RESULT_RECOVERED)
 		tidy(card);
 	else if (handlers->resume)
@@ -119,7 +122,8 @@ static void recover_work(struct work_struct *work)
 	if (!pdev)
 		return;
 	device_lock(&pdev->dev);
-	recover(card, pdev);
+	if (READ_ONCE(card->broken)) /* or else, it was reset meanwhile */
+		recover(card, pdev);
 	device_unlock(&pdev->dev);
 	pci_dev_put(pdev);
 }

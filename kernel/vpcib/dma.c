@@ -368,7 +368,7 @@ static void write(struct vpcib_card *card, struct given *given, u64 address,
 
 /*
  * Copies to or from the driver's memory.  Returns 0, -EFAULT if the driver has not given it to the
- * card, or -EACCES if it may not be used so.  Locked.
+ * card, -EACCES if it may not be used so, or -EIO if a fault happens.  Locked.
  */
 static int transfer_given(struct vpcib_card *card, u64 address, void *buffer,
 			  size_t bytes, bool to_driver, bool *stale)
@@ -380,6 +380,8 @@ static int transfer_given(struct vpcib_card *card, u64 address, void *buffer,
 		return -EFAULT;
 	if (given->direction == forbidden)
 		return -EACCES;
+	if (fault_happens(card, FAULT_DMA))
+		return -EIO;
 	if (to_driver) {
 		write(card, given, address, buffer, bytes);
 		return 0;
@@ -404,8 +406,6 @@ static int transfer(struct vpcib_card *card, u64 address, void *buffer, size_t b
 		ret = -ENODEV;
 	else if (!config_is_master(card))
 		ret = -EPERM;
-	else if (fault_happens(card, FAULT_DMA))
-		ret = -EIO;
 	else if (card->space)
 		ret = iommu_transfer(card, address, buffer, bytes, to_driver);
 	else

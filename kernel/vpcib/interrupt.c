@@ -58,14 +58,15 @@ static bool (*queue_on)(struct irq_work *work, int cpu);
 
 static bool line_is_asserted(const struct vpcib_card *card)
 {
-	return card->asserted && !card->gone && !card->line_masked &&
+	return card->asserted && !card->gone && !card->broken && !card->line_masked &&
 	       !config_sends_messages(card) && !config_line_disabled(card) &&
 	       card->unanswered < UNANSWERED_MOST;
 }
 
 static u64 ready_messages(const struct vpcib_card *card)
 {
-	return config_sends_messages(card) && !card->gone && power_is_on(card)
+	return config_sends_messages(card) && !card->gone && !card->broken &&
+			       power_is_on(card)
 		       ? card->pending & ~config_masked(card)
 		       : 0;
 }

@@ -7,8 +7,8 @@
  * mapped there is read and written, and all other accesses are refused.  Otherwise the card has
  * the memory that its driver has given to it (dma.c), and this file does nothing.
  *
- * A machine with an IOMMU of its own has no second one in kernels before 6.12.  The cards work
- * there, without vfio-pci.
+ * Where the machine has an IOMMU of its own, the kernel asks that one for all PCI devices.  The cards
+ * work there, without vfio-pci.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -77,13 +77,17 @@ static int check(const struct space *space, u64 address, size_t bytes, int right
 static void copy(const struct vpcib_card *card, u64 address, void *buffer, size_t bytes,
 		 bool to_driver)
 {
+	bool is_first = true;
+
 	while (bytes) {
 		unsigned long entry = entry_at(card->space, address);
 		size_t now = left_in_page(address, bytes);
 		void *at = pfn_to_kaddr(entry >> 2) + offset_in_page(address);
 
 		memcpy(to_driver ? at : buffer, to_driver ? buffer : at, now);
-		fault_corrupts(card, to_driver ? at : buffer, now);
+		if (is_first)
+			fault_corrupts(card, to_driver ? at : buffer, now);
+		is_first = false;
 		address += now;
 		buffer += now;
 		bytes -= now;
@@ -92,7 +96,7 @@ static void copy(const struct vpcib_card *card, u64 address, void *buffer, size_
 
 /*
  * Carries out a card's access to its domain, which it has.  Called under the lock of the card's DMA
- * list.  Returns 0, -EFAULT or -EACCES as check(); on error nothing is copied.
+ * list.  Returns 0, -EFAULT or -EACCES as check(), or -EIO; on error nothing is copied.
  */
 int iommu_transfer(const struct vpcib_card *card, u64 address, void *buffer,
 		   size_t bytes, bool to_driver)
@@ -101,6 +105,8 @@ int iommu_transfer(const struct vpcib_card *card, u64 address, void *buffer,
 
 	raw_spin_lock(&card->space->copying);
 	ret = check(card->space, address, bytes, to_driver ? IOMMU_WRITE : IOMMU_READ);
+	if (!ret && fault_happens(card, FAULT_DMA))
+		ret = -EIO;
 	if (!ret)
 		copy(card, address, buffer, bytes, to_driver);
 	raw_spin_unlock(&card->space->copying);

@@ -9,12 +9,12 @@
 
 #include "card.h"
 
-static void check_regions(struct vpcib_card *card)
+static void check_regions(struct vpcib_card *card, const struct pci_dev *pdev)
 {
 	u32 i;
 
 	for (i = 0; i < PCI_STD_NUM_BARS; i++) {
-		const struct resource *region = card->pdev->resource[i].child;
+		const struct resource *region = pdev->resource[i].child;
 
 		if (region)
 			misuse_note(card->number,
@@ -26,9 +26,9 @@ static void check_regions(struct vpcib_card *card)
 	}
 }
 
-static void check_enabled(struct vpcib_card *card)
+static void check_enabled(struct vpcib_card *card, struct pci_dev *pdev)
 {
-	if (pci_is_enabled(card->pdev))
+	if (pci_is_enabled(pdev))
 		misuse_note(card->number,
 			    (struct vpcib_access){ .value = VPCIB_KEEPS_ENABLED,
 						   .context = VPCIB_KERNEL },
@@ -37,11 +37,16 @@ static void check_enabled(struct vpcib_card *card)
 
 static void check(struct vpcib_card *card)
 {
-	if (!card->pdev || card->pdev->dev.driver)
-		return;
-	check_regions(card);
-	check_enabled(card);
-	irqs_check(card);
+	struct pci_dev *pdev;
+
+	rcu_read_lock(); /* for pdev */
+	pdev = READ_ONCE(card->pdev);
+	if (pdev && !pdev->dev.driver) {
+		check_regions(card, pdev);
+		check_enabled(card, pdev);
+		irqs_check(card);
+	}
+	rcu_read_unlock();
 }
 
 /* Called after the module's exit function, or after its init function has failed. */

@@ -66,6 +66,7 @@ void power_reset_function(struct vpcib_card *card)
 	memset(card->config + PCI_BASE_ADDRESS_0, 0, 4 * VPCIB_BARS);
 	config_mark_bars(card);
 	card->pending = 0;
+	card->broken = false;
 	if (card->kind->reset)
 		card->kind->reset(card);
 }

@@ -36,6 +36,48 @@ static void card_free(struct vpcib_card *card)
 	kfree(card);
 }
 
+/* Returns the end of a BAR of a card on the bus that overlaps a range, or 0 if there is none. */
+static resource_size_t taken_until(const struct resource *range)
+{
+	resource_size_t end = 0;
+	struct vpcib_card *card;
+	u32 number, i;
+
+	rcu_read_lock();
+	for_each_card (card, number) {
+		for (i = 0; i < VPCIB_BARS; i++) {
+			const struct resource *taken = &card->address[i];
+
+			if (taken->flags & range->flags &&
+			    resource_overlaps((struct resource *)taken,
+					      (struct resource *)range))
+				end = taken->end;
+		}
+	}
+	rcu_read_unlock();
+	return end;
+}
+
+/*
+ * Returns where a BAR can begin in a free range of the window.  The addresses of a card whose device
+ * somebody has removed are free for the PCI core, and still the card's.
+ */
+static resource_size_t past_others(void *data, const struct resource *free,
+				   resource_size_t bytes, resource_size_t apart)
+{
+	const struct resource *bar = data;
+	struct resource at = { .start = free->start, .flags = bar->flags };
+	resource_size_t end;
+
+	for (;;) {
+		at.end = at.start + bytes - 1;
+		end = taken_until(&at);
+		if (!end)
+			return at.start;
+		at.start = ALIGN(end + 1, apart);
+	}
+}
+
 /*
  * Reserves addresses for a BAR, which begins in a page of its own, so that a process can map it
  * without the next card's.  The reservation ends when the PCI core claims the addresses.
@@ -52,7 +94,7 @@ static int place_bar(struct vpcib_card *card, u32 i)
 	card->address[i].name = card->kind->name;
 	card->address[i].flags = bar->is_io ? IORESOURCE_IO : IORESOURCE_MEM;
 	ret = allocate_resource(window, &card->address[i], bar->bytes, window->start,
-				window->end, apart, NULL, NULL);
+				window->end, apart, past_others, &card->address[i]);
 	if (ret || !bar->is_memory)
 		return ret;
 	card->memory[i] = memory_alloc(bar->bytes);

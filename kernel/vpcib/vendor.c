@@ -19,7 +19,7 @@ bool vendor_fits(const struct vpcib_kind *kind)
 		const struct vpcib_capability *one = &kind->vendor_capabilities[i];
 
 		if (one->at < PCI_STD_HEADER_SIZEOF || one->at % 4 ||
-		    one->at + DATA + one->bytes > CONFIG_BYTES)
+		    one->at + DATA + one->bytes > PCI_CFG_SPACE_SIZE)
 			return false;
 	}
 	return true;

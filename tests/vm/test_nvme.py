@@ -87,6 +87,10 @@ device=/sys/bus/pci/devices/10000:00:00.0
 cp $device/resource /out/resource
 put 1 $device/remove
 [ ! -e /dev/nvme0n1 ] || fail 'the disk of a device that was removed'
+put nvme /sys/kernel/vpcib/add
+cp ${device%00.0}01.0/resource /out/resource-of-another
+put 1 /sys/kernel/vpcib/remove
+wait_for '[ ! -e /dev/nvme0n1 ]'
 put 1 /sys/bus/pci/rescan
 ready /dev/nvme0n1
 dd if=/dev/nvme0n1 of=/dev/null bs=1M count=8 2> /dev/null || fail 'read after rescan'
@@ -155,7 +159,11 @@ def test_removal_under_load_leaves_nothing(run: Result) -> None:
 
 
 def test_it_is_found_again(run: Result) -> None:
-    """The device was removed, and its slot scanned, by sysfs: the BARs are where they were."""
+    """The device was removed, and its slot scanned, by sysfs: the BARs are where they were, though
+    another card came meanwhile.
+    """
     assert run.out["resource"] == run.out["resource-after"]
+    addresses = {name: text(run, name).split()[0] for name in ("resource", "resource-of-another")}
+    assert len(set(addresses.values())) == 2, addresses
     log = run.out["dmesg"].decode()
     assert not re.search("vpcib: misuse|not where it was|derive routing", log), log

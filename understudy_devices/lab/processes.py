@@ -22,12 +22,15 @@ def qemus() -> Iterator[int]:
                 yield int(folder.name)
 
 
-def qemus_in(place: Path) -> Iterator[tuple[int, float]]:
-    """Return each QEMU that runs in a folder, and when it began, in seconds since 1970."""
+def qemus_in(place: Path, log: str) -> Iterator[tuple[int, float]]:
+    """Return each QEMU that runs in a folder and prints to a file there, and when it began, in
+    seconds since 1970.  A QEMU in a container is none of this host."""
     for pid in qemus():
         with suppress(OSError):
             folder = Path(f"/proc/{pid}")
-            if (folder / "cwd").samefile(place):
+            here = (folder / "ns" / "pid").samefile("/proc/self/ns/pid")
+            prints = (folder / "fd" / "1").samefile(place / log)
+            if here and prints and (folder / "cwd").samefile(place):
                 fields = (folder / "stat").read_text().rpartition(")")[2].split()
                 age = time.clock_gettime(time.CLOCK_BOOTTIME) - int(
                     fields[START_FIELD]

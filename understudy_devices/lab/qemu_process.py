@@ -170,7 +170,7 @@ def _end_lost(team: Team) -> None:
     """
     who = holder.recorded(team)
     if who and not who.is_here:
-        for pid, began in processes.qemus_in(team.folder):
+        for pid, began in processes.qemus_in(team.folder, QEMU_LOG):
             if pid != who.pid and began < who.since:  # its pid: the host has another name now
                 kill(pid)
 

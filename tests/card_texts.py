@@ -78,6 +78,7 @@ class RandomCard:
         """Generate the card; equal seeds generate equal cards."""
         self._draw = random.Random(seed)
         self._bits: list[str] = []
+        self._enables: list[str] = []  # those that may enable an interrupt
         self._registers: list[dict[str, Any]] = []
         self._bars = self._some_bars()
         for bar in self._bars:
@@ -173,6 +174,8 @@ class RandomCard:
                 ]
             if count == 1:
                 self._bits.append(f"{register['name']}.{name}")
+                if field["access"] in ("rw", "wo"):
+                    self._enables.append(self._bits[-1])
             yield field
             low += count + self._draw.choice([0, 0, 1, 7])
 
@@ -220,11 +223,11 @@ class RandomCard:
         return capabilities
 
     def _interrupts(self, vectors: int) -> Iterator[dict[str, Any]]:
-        for number in range(self._draw.randrange(6) if self._bits else 0):
+        for number in range(self._draw.randrange(6) if self._enables else 0):
             yield {
                 "name": f"source{number}",
                 "status": self._draw.choice(self._bits),
-                "enable": self._draw.choice(self._bits),
+                "enable": self._draw.choice(self._enables),
                 "vector": self._draw.randrange(vectors),
                 "description": self._words(),
             }

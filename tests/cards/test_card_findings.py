@@ -147,3 +147,25 @@ def test_a_status_that_reading_clears() -> None:
     assert missing(card, ENABLED, *HANDLED, at(What.LOAD, 1 << 3, "ENABLE"), GONE) == [1]
     assert missing(card, ENABLED, *HANDLED, at(What.LOAD, 0, "STATUS+1"), GONE) == [1]
     assert missing(card, ENABLED, *HANDLED, at(What.STORE, 1 << 3, "STATUS"), GONE) == [1]
+
+
+@pytest.mark.parametrize(
+    ("access", "clears", "leaves"),
+    [
+        ("w1c", 1 << 3, 1 << 2),
+        ("w1t", 1 << 3, 1 << 2),
+        ("w0c", ~(1 << 3), 1 << 3),
+        ("w0t", ~(1 << 3), 1 << 3),
+        ("wc", 0, None),
+        ("wc", 1 << 3, None),
+    ],
+)
+def test_a_status_that_writing_clears(access: str, clears: int, leaves: int | None) -> None:
+    """By a 1, a 0 or anything, but only in the bit's own byte."""
+    card, before = with_status(access), (ENABLED, *HANDLED, handler(SEEN))
+    value = clears & 0xFFFFFFFF
+    assert missing(card, *before, at(What.STORE, value, "STATUS"), GONE) == []
+    assert missing(card, *before, at(What.STORE, value, "STATUS+1"), GONE) == [1]
+    assert missing(card, *before, SEEN, GONE) == [1]
+    if leaves is not None:
+        assert missing(card, *before, at(What.STORE, leaves, "STATUS"), GONE) == [1]

@@ -162,6 +162,14 @@ def test_a_read_modify_write_that_clears_status_bits() -> None:
     assert found(access(What.LOAD, 0), access(What.STORE, seen | extra)) == []
     in_handler = access(What.STORE, seen | extra, context=Context.HARD_INTERRUPT)
     assert found(loaded, in_handler) == []
+    inverting = (
+        one.model_copy(update={"access": "w1t"}) if one.name == clearing.name else one
+        for one in fields
+    )
+    status_inverted = status.model_copy(update={"fields": tuple(inverting)})
+    registers = tuple(status_inverted if one == status else one for one in ZACH1.registers)
+    card = ZACH1.model_copy(update={"registers": registers})
+    assert found(loaded, access(What.STORE, seen | extra)) == [("read-modify-write clears", 2)]
 
 
 def test_a_fault_in_the_log() -> None:

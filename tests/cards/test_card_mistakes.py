@@ -87,6 +87,13 @@ MISTAKES = [
         'unknown REGISTER.FIELD "STATUS.DON": did you mean "STATUS.DONE"?',
     ),
     ("STATUS.DONE", "STATUS.LEVEL", 41, "STATUS.LEVEL has 3 bits: one is needed"),
+    ("enable: ENABLE.DONE", "enable: STATUS.DONE", 42, "STATUS.DONE is w1c, not rw or wo"),
+    (
+        "access: rw, description: When",
+        "access: w1s, description: When",
+        42,
+        "ENABLE.DONE is w1s, not rw or wo",
+    ),
     ("vector: 1", "vector: 2", 43, "vector 2 is not one of the card's 2: 0 is the first"),
     ("address: BASE", "address: BASIS", 48, 'unknown register "BASIS": did you mean "BASE"?'),
     ("head: HEAD", "head: HEAT", 54, 'unknown register "HEAT": did you mean "HEAD"?'),
@@ -195,6 +202,29 @@ def test_each_mistake_has_its_line(old: str, new: str, line: int, reason: str) -
     lines = str(caught.value).splitlines()
     assert [message for message in lines if message.startswith(f"x.yaml:{line}: {reason}")], lines
     assert len(lines) <= 2 or "BAR" in reason, "one mistake, and what follows from it at once"
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "line", "reason"),
+    [
+        ("msix: {vectors: 64, bar: 7}", 7, "bar: 7: Input should be less than or equal to 5"),
+        ("msx: {vectors: 64, bar: 0}", 7, 'unknown key "msx": did you mean "msix"?'),
+        ("- msi", 6, "capabilities: ('msi',): should be keys with values"),
+    ],
+)
+def test_vectors_of_wrong_capabilities_are_one_mistake(
+    capabilities: str, line: int, reason: str
+) -> None:
+    text = GOOD.replace("msi: {vectors: 2}", capabilities).replace("vector: 1", "vector: 40")
+    with pytest.raises(UserError) as caught:
+        specification.parse("x.yaml", text.encode())
+    [message] = str(caught.value).splitlines()
+    assert message.startswith(f"x.yaml:{line}: {reason}")
+
+
+def test_an_interrupt_may_be_enabled_by_a_bit_that_is_only_written() -> None:
+    text = GOOD.replace("access: rw, description: When", "access: wo, description: When")
+    assert specification.parse("x.yaml", text.encode()).interrupts[0].enable == "ENABLE.DONE"
 
 
 def test_the_card_without_a_mistake() -> None:

@@ -40,9 +40,11 @@ def manual(name: str) -> str:
     return programmers_manual(specification.parse("x.yaml", TEXTS[name].encode()))
 
 
-def run(name: str, folder: Path, calls: list[str]) -> list[str]:
-    """Return the output of a program that probes `card` and then makes these calls."""
-    card = specification.parse("x.yaml", TEXTS[name].encode())
+def run(name: str, folder: Path, calls: list[str], text: str | None = None) -> list[str]:
+    """Return the output of a program that probes `card` and then makes these calls; `text`: another
+    specification of the name.
+    """
+    card = specification.parse("x.yaml", (text or TEXTS[name]).encode())
     (folder / "table.h").write_text(table(card))
     (folder / f"{name}_registers.h").write_text(header(card))
     body = "\n".join(f"\t{call}" for call in calls)
@@ -50,8 +52,8 @@ def run(name: str, folder: Path, calls: list[str]) -> list[str]:
     program.write_text(
         f'#define TABLE "{folder / "table.h"}"\n#define CARD {name}_table\n'
         f'#include "kernel_stub.h"\n#include "{name}_registers.h"\n'
-        f"#define IS_ALIGNED(a, b) (!((a) % (b)))\ntypedef u64 dma_addr_t;\n{code(manual(name))}\n"
-        f"{SHOW}\n"
+        f"#define IS_ALIGNED(a, b) (!((a) % (b)))\ntypedef u64 dma_addr_t;\n"
+        f"{code(programmers_manual(card))}\n{SHOW}\n"
         f"int main(void)\n{{\n\tstruct {name}_card *card;\n\n\tstub_begin();\n"
         f"\tif ({name}_probe(&stub_pdev, NULL))\n\t\treturn 1;\n\tcard = stub_drvdata;\n"
         f"{body}\n\t{name}_remove(&stub_pdev);\n\treturn 0;\n}}\n"
@@ -113,11 +115,11 @@ def choices(name: str, document: Document) -> Iterator[Call]:
 
 
 def reports(name: str, document: Document) -> Iterator[Call]:
-    """Yield a call for the text of each named value of each ro or rc field."""
+    """Yield a call for the text of each named value of each ro, rc or rs field."""
     for index, register in enumerate(ordered(document)):
         for field in register.get("fields", ()) if register.get("kind") != "port" else ():
             low, _ = low_and_mask(field)
-            for entry in field.get("values", ()) if field["access"] in ("ro", "rc") else ():
+            for entry in field.get("values", ()) if field["access"] in ("ro", "rc", "rs") else ():
                 function = f"{name}_{register['name']}_{field['name']}_text".lower()
                 description = " ".join(entry["description"].split())
                 yield (
@@ -186,6 +188,28 @@ def test_the_ring_of_the_tiny_card(tmp_path: Path) -> None:
     calls.append("tiny_push_commands(card, 5); show(5);")
     output = run("tiny", tmp_path, calls)
     assert [int(line) for line in output] == [-22, 0, 0x7010, 128, 7, 0, 7, 2, 0, 5]
+
+
+def test_a_transfer_leaves_bits_that_a_0_changes(tmp_path: Path) -> None:
+    """Register indices: 3 is SIZE, 5 TAIL."""
+    text, field = GOOD, "{{name: {}, bits: {}, access: {}, reset: {}, description: x}}"
+    for name, access in (("SIZE", "w0c"), ("TAIL", "w0t")):
+        begin = text.index(f"name: {name}")
+        end = text.index("}", begin)
+        value, flag = field.format("VALUE", "15:0", "rw", 0), field.format("FLAG", 16, access, 1)
+        changed = text[begin:end].replace("access: rw, reset: 0", f"fields: [{value}, {flag}]")
+        text = text[:begin] + changed + text[end:]
+    calls = [
+        "tiny_place_commands(card, 0x7010, 128); show(3); tiny_push_commands(card, 5); show(5);"
+    ]
+    assert run("tiny", tmp_path, calls, text) == [str(128 | 1 << 16), str(5 | 1 << 16)]
+
+
+def test_the_text_of_a_field_that_reading_sets(tmp_path: Path) -> None:
+    """Register index: 0 is STATUS."""
+    text = GOOD.replace("access: ro\n", "access: rs\n", 1)
+    calls = ["puts(tiny_status_level_text(card)); show(0);"]
+    assert run("tiny", tmp_path, calls, text) == ["Half full.", str(7 << 4)]
 
 
 @BY_NAME

@@ -9,6 +9,7 @@ import pytest
 
 from understudy_devices.cards import journal, specification
 from understudy_devices.cards.journal import Context, What
+from understudy_devices.cards.model import Access, Card
 from understudy_devices.referee import findings
 
 ZACH1 = specification.load("zach1")
@@ -37,7 +38,7 @@ def changed(place: int) -> Line:
     return What.DMA_CHANGED, BEGIN + place * PLACE, PLACE
 
 
-def wraps(*lines: Line) -> list[tuple[int, str]]:
+def wraps(*lines: Line, card: Card = ZACH1) -> list[tuple[int, str]]:
     """Return the early wraps found in these lines."""
     rows = np.zeros(len(lines), journal.ACCESS)
     for number, (what, value, offset) in enumerate(lines):
@@ -45,7 +46,7 @@ def wraps(*lines: Line) -> list[tuple[int, str]]:
         row["number"], row["what"], row["value"], row["offset"] = number, what, value, offset
         touches = what in (What.LOAD, What.STORE)
         row["bytes"], row["context"] = 4 * touches, Context.KERNEL if touches else Context.CARD
-    mistakes = findings.found(ZACH1, rows)
+    mistakes = findings.found(card, rows)
     return [(each.number, each.text) for each in mistakes if each.rule == "wrong ring wrap"]
 
 
@@ -94,3 +95,49 @@ def test_only_the_ring_that_turns_early() -> None:
     early = sent(0, 1, 0, 1)
     assert wraps(GIVEN, grant, *early, *whole, change, TAKEN) == []
     assert len(wraps(GIVEN, grant, *early, *whole, changed(1), TAKEN)) == 1
+
+
+def with_access(name: str, access: Access) -> Card:
+    """Return Zach 1 with another access of the field REGISTER.FIELD."""
+    register, _, field = name.partition(".")
+    registers = []
+    for one in ZACH1.registers:
+        fields = tuple(
+            each.model_copy(update={"access": access})
+            if (one.name, each.name) == (register, field)
+            else each
+            for each in one.fields
+        )
+        registers.append(one.model_copy(update={"fields": fields}))
+    return ZACH1.model_copy(update={"registers": tuple(registers)})
+
+
+@pytest.mark.parametrize(
+    ("access", "stored", "restarts"),
+    [
+        ("w1s", 1 << 31, True),
+        ("w1s", 0, False),
+        ("w1t", 1 << 31, True),
+        ("w1t", 0, False),
+        ("w0s", 0, True),
+        ("w0s", 1 << 31, False),
+        ("w0t", 0, True),
+        ("ws", 0, True),
+        ("ws", 1 << 31, True),
+        ("w1c", 1 << 31, False),
+        ("rw", 1 << 31, False),
+    ],
+)
+def test_a_reset_by_another_access(access: Access, stored: int, restarts: bool) -> None:
+    """The bit is set or inverted by a 1, by a 0 or by any store."""
+    card = with_access("CONTROL.RESET", access)
+    lines = [*sent(0, 1, 2), (What.STORE, stored, CONTROL), *sent(0), changed(0)]
+    assert bool(wraps(GIVEN, *lines, TAKEN, card=card)) is not restarts
+
+
+def test_an_acknowledgement_is_no_reset() -> None:
+    """A status bit that a written 1 inverts."""
+    card = with_access("STATUS.DMA_DONE", "w1t")
+    status = next(one.offset for one in ZACH1.registers if one.name == "STATUS")
+    lines = [*sent(0, 1, 2), (What.STORE, 1, status), *sent(0), changed(0)]
+    assert len(wraps(GIVEN, *lines, TAKEN, card=card)) == 1

@@ -104,6 +104,18 @@ def test_arrays_and_pairs_of_registers(designer: Page, tmp_path: Path) -> None:
     expect(page.locator(".preview pre")).to_contain_text("#define GAPS_SLOT_5 0x150u", timeout=LONG)
 
 
+@pytest.mark.parametrize("access", ["rc", "rs"])
+def test_a_pair_whose_read_changes_it(designer: Page, tmp_path: Path, access: str) -> None:
+    (tmp_path / "cards").mkdir(exist_ok=True)
+    text = GAPS.replace("kind: port, access: ro", f"kind: port, access: {access}")
+    (tmp_path / "cards" / "gaps.yaml").write_text(text)
+    page = designer
+    page.goto(page.url.partition("#")[0])
+    page.get_by_role("button", name="gaps").or_(page.get_by_role("link", name="gaps")).first.click()
+    expect(page.get_by_role("button", name=re.compile("TRANSMIT"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("overlaps"))).to_have_count(0)
+
+
 def test_registers_without_an_access_overlap(designer: Page, tmp_path: Path) -> None:
     """They are no pair of a register that is read and one that is written."""
     more = (f"  - {{name: {one}, bar: 2, offset: 0x300, width: 32}}\n" for one in ("ONE", "TWO"))

@@ -92,7 +92,8 @@ def _store(card: Card, name: str, value: str) -> str:
     register = _register(card, name)
     shift = _shift(card, register)
     shifted = f"(u{register.width}){value} << {shift}" if shift else value
-    return f"iowrite{register.width}({shifted}, {address(card, register)});"
+    stored = f"{shifted}{ones(card, register)}"
+    return f"iowrite{register.width}({stored}, {address(card, register)});"
 
 
 def _load(card: Card, name: str) -> str:

@@ -38,7 +38,7 @@ STAND_INS: dict[str, Any] = {
     "title": "-",
     "description": "-",
     "config": dict.fromkeys(model.Config.model_fields, 0),
-    "capabilities": {"msi": {"vectors": 32}},
+    "capabilities": {},
     "interrupts": [],
     "buffers": [],
     "rings": [],
@@ -65,6 +65,7 @@ class Mistakes:
         self.found: list[tuple[Place, str]] = []
         self._data = data
         self._incomplete: set[str] = set()
+        self._has_vectors = True
         self._places = dict(_places(data, ()))
         self._bars = frozenset(_each(data, "bars", "number"))
         self._registers = frozenset(islice(_register_names(data), NAMES_MAX))
@@ -91,6 +92,7 @@ class Mistakes:
             self._fields,
             frozenset(self._incomplete),
             self._uncounted,
+            self._has_vectors,
         )
         broken = list(rules.broken(card, known))
         self.found += [(self._place(path), reason) for path, reason in broken]
@@ -113,6 +115,8 @@ class Mistakes:
         """Remove parts that are wrong by themselves; return whether anything is left to check."""
         entries = [self._wrong_part(detail) for detail in details]
         for container, key in entries:
+            if key == "capabilities" or container is self._data.get("capabilities"):
+                self._has_vectors = False
             if isinstance(container, list):
                 container[:] = [entry for entry in container if entry is not key]
             elif container is self._data and key in STAND_INS:

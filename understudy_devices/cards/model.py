@@ -364,7 +364,7 @@ class Interrupt(Section):
     status: str | None = None
     """REGISTER.FIELD of the bit that is set when it happens; none: the driver's memory says so."""
     enable: str | None = None
-    """REGISTER.FIELD of the bit that lets it interrupt; none: it always may."""
+    """REGISTER.FIELD of the bit that lets it interrupt, rw or wo; none: it always may."""
     vector: Annotated[int, Field(ge=0, lt=VECTORS_MAX)]
     """The MSI or MSI-X vector; 0 without these."""
     description: Text

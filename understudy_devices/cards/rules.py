@@ -15,6 +15,7 @@ from understudy_devices.cards import config_space, header, table
 from understudy_devices.cards.model import (
     NAME_MAX,
     REGISTERS_MAX,
+    VECTORS_MAX,
     Buffer,
     Card,
     Interrupt,
@@ -44,6 +45,8 @@ class Known:
     """Registers without some of their fields."""
     uncounted: frozenset[str]
     """Arrays whose count is wrong, so that any number may follow their name."""
+    vectors: bool
+    """Whether the number of vectors is the document's: no capability was set aside."""
 
     def has_register(self, name: str) -> bool:
         """Return whether a register or an element has this name."""
@@ -87,7 +90,7 @@ def broken(card: Card, known: Known) -> Broken:
     yield from _arrays(card)
     yield from _overlaps(card)
     yield from _msix(card, known)
-    vectors = card.capabilities.vectors
+    vectors = card.capabilities.vectors if known.vectors else VECTORS_MAX
     if card.capabilities.express and not card.capabilities.pm:
         yield ("capabilities", "express"), "PCI Express needs power management: add pm"
     yield from _vendor(card)
@@ -335,6 +338,8 @@ def _interrupt(
             yield (*path, key), unknown("REGISTER.FIELD", named, known.fields)
         elif field and field.bits.count > 1:
             yield (*path, key), f"{named} has {field.bits.count} bits: one is needed"
+        if key == "enable" and field and field.access not in ("rw", "wo"):
+            yield (*path, key), f"{named} is {field.access}, not rw or wo"
     if interrupt.enable and not interrupt.status:
         yield (*path, "enable"), "without a status, nothing enables it: leave enable out"
     if interrupt.vector >= vectors:

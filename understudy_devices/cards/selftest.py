@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A kernel module that tests a card against its specification, register by register.
 
-The module makes only accesses without side effects.  It reads every register except ports once,
-and compares the readable bits with the value after a reset.  It also writes registers of kind
-"plain" that have no bits that are wo or that it does not try, and whose address no other register
-shares.
+The module's accesses trigger nothing, but its reads clear rc bits and set rs bits.  It reads every
+register except ports, and compares the readable bits with the value after a reset.  It also writes
+registers of kind "plain" that have no bits that are wo or that it does not try, and whose address
+no other register shares.
 """
 
 from typing import Any, Final

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from understudy_devices.cards.model import Card, Register, Side
+from understudy_devices.cards.table import MASKS
 
 SIDES: Final[dict[Side, tuple[Side, ...]]] = {
     "both": ("loaded", "stored"),
@@ -67,22 +68,30 @@ def reserved(register: Register) -> int:
     return everything & ~sum(field.bits.mask for field in register.fields)
 
 
-def meaning(register: Register) -> int:
-    """Return the mask of a register's bits that are not reserved."""
-    return ((1 << register.width) - 1) & ~reserved(register)
-
-
 class Values:
-    """The values of a card's registers after the recorded stores of its driver."""
+    """The values of a card's registers after the recorded stores of its driver.
+
+    What the card itself changes is missing, and so is what loads clear or set.
+    """
 
     def __init__(self, card: Card) -> None:
         self._held = {register.name: register.initial for register in card.all_registers}
+        self._masks: dict[str, dict[str, int]] = {}
 
     def __getitem__(self, name: str) -> int:
         return self._held[name]
 
     def store(self, part: Part) -> None:
-        """Record a store that reached the card."""
-        old = self._held[part.register.name]
-        new = (old & ~part.lanes) | part.value
-        self._held[part.register.name] = new & meaning(part.register)
+        """Record a store that reached the card, as registers_store (core/cards/registers.c)."""
+        masks = self._masks_of(part.register)
+        taken = masks["writable"] & part.lanes
+        acts = ((part.value ^ masks["at_zero"]) | masks["always"]) & part.lanes
+        value = self._held[part.register.name] & ~(taken | (acts & masks["clears"]))
+        value |= (taken & part.value) | (acts & masks["sets"])
+        self._held[part.register.name] = value ^ (acts & masks["toggles"])
+
+    def _masks_of(self, register: Register) -> dict[str, int]:
+        if register.name not in self._masks:
+            masks = {name: register.bits_with(*accesses) for name, accesses in MASKS.items()}
+            self._masks[register.name] = masks
+        return self._masks[register.name]

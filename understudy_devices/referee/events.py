@@ -15,8 +15,9 @@ from understudy_devices.cards.journal import (
     Journal,
     What,
 )
-from understudy_devices.cards.model import Buffer, Card, RegisterField
+from understudy_devices.cards.model import AT_ZERO, Access, Buffer, Card, RegisterField
 from understudy_devices.cards.shadow import Part, Places
+from understudy_devices.cards.table import MASKS
 
 HANDLERS = {
     INTERRUPTIBLE: Context.HARD_INTERRUPT,
@@ -118,13 +119,13 @@ def stores(run: Run) -> Iterator[Event]:
 def acknowledges(card: Card, event: Event, status: str) -> bool:
     """Return whether the event clears the cause.
 
-    A status bit that neither a written 1 nor a read clears becomes 0 when its cause ends; the
-    journal then has a RAISED record.
+    A status bit that neither a write nor a read clears becomes 0 when its cause ends; the journal
+    then has a RAISED record.
     """
     access = field_of(card, status).access
     bits = bits_of(event, status)
-    if access == "w1c":
-        return event.what == What.STORE and bool(bits.value)
+    if access in (*MASKS["clears"], *MASKS["toggles"]):
+        return event.what == What.STORE and bool(acting(access, bits))
     if access == "rc":
         return event.what == What.LOAD and bool(bits.lanes)
     return event.what == What.RAISED
@@ -135,6 +136,13 @@ class Bits(NamedTuple):
 
     lanes: int
     value: int
+
+
+def acting(access: Access, bits: Bits) -> int:
+    """Return which bits of a field a store clears, sets or inverts, if the access is for that."""
+    if access in MASKS["always"]:
+        return bits.lanes
+    return bits.lanes & ~bits.value if access in AT_ZERO else bits.value
 
 
 def bits_of(event: Event, place: str) -> Bits:

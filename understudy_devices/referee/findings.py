@@ -13,14 +13,17 @@ from understudy_devices.cards.journal import Context, Journal, Misuse, What, cod
 from understudy_devices.cards.model import Buffer, Card
 from understudy_devices.cards.register_log import slot
 from understudy_devices.cards.shadow import Values, reserved
+from understudy_devices.cards.table import MASKS
 from understudy_devices.referee import manners
 from understudy_devices.referee.events import (
     HANDLERS,
+    Bits,
     Event,
     Finding,
     Rule,
     Run,
     acknowledges,
+    acting,
     bits_of,
     field_of,
     is_store,
@@ -222,7 +225,7 @@ def turned_early(run: Run) -> Iterator[Finding]:
                 for begin in held
                 if begin not in changed and rings[begin].has_turned()
             }
-        elif event.what == What.STORE and _sets_off(event):
+        elif event.what == What.STORE and _sets_off(run.card, event):
             for ring in rings.values():
                 ring.restart()
         elif event.what in (What.DMA_TAKEN, What.UNBOUND):
@@ -233,13 +236,18 @@ def turned_early(run: Run) -> Iterator[Finding]:
                     yield Finding("wrong ring wrap", number, text)
 
 
-def _sets_off(event: Event) -> bool:
-    """Return whether the event stores a 1 that triggers an action, such as a reset."""
+def _sets_off(card: Card, event: Event) -> bool:
+    """Return whether the event sets a bit that triggers an action, such as a reset.
+
+    A bit that it inverts may be such a one, but not if it is a status bit.
+    """
+    statuses = {one.status for one in card.interrupts}
     return any(
-        part.value & one.bits.mask
+        acting(one.access, Bits(part.lanes & one.bits.mask, part.value & one.bits.mask))
         for part in event.parts
         for one in part.register.fields
-        if one.access == "w1s"
+        if one.access in MASKS["sets"]
+        or (one.access in MASKS["toggles"] and f"{part.register.name}.{one.name}" not in statuses)
     )
 
 

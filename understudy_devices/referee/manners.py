@@ -185,7 +185,7 @@ def clears_unseen(run: Run) -> Iterator[Finding]:
             continue
         for part in event.parts:
             name = part.register.name
-            clearing = _mask(part.register, "w1c")
+            clearing = _mask(part.register, "w1c", "w1t")
             if event.what == What.LOAD:
                 loaded[event.pid, name] = part.value
             elif event.what == What.STORE:

@@ -45,7 +45,7 @@ def programmers_manual(card: Card) -> str:
         "transfers": list(examples.transfers(card)),
         "choices": list(examples.named_values(card, "rw")),
         "on_touch_text": ON_TOUCH,
-        "reports": list(examples.named_values(card, "ro", "rc")),
+        "reports": list(examples.named_values(card, "ro", "rc", "rs")),
     }
     return render("card/programmer.html.j2", view)
 

@@ -33,13 +33,13 @@ lspci -D -vv > /out/lspci
 lspci -D -xxx -s 10000:00:00 > /out/bytes
 sh /exercise || fail exercise
 cat /proc/interrupts > /out/interrupts
-( while sh /exercise > /tmp/said 2>&1; do :; done; : > /tmp/ended ) &
+( while sh /exercise > /tmp/said 2>&1 || [ -e 10000:00:00.0 ]; do :; done; : > /tmp/ended ) &
 wait_for '[ $(cat /tmp/pinged | wc -l) -gt 0 ]'
 rm /tmp/pinged
 wait_for '[ -e /tmp/pinged ]'
 sleep 1
 put 0 /sys/kernel/vpcib/remove
-[ ! -e /tmp/ended ] || fail 'the exercise has ended before'
+[ ! -e /tmp/ended ] || fail "the exercise has ended before: $(cat /tmp/said)"
 cat /dev/vpcib > /out/journal
 ls -d 10000:00:* > /out/left 2> /dev/null
 wait_for '[ -e /tmp/ended ]'

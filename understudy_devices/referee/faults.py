@@ -16,8 +16,8 @@ FAULTS = {
     "stall": ("the card works 3 s late", 4),
     "reset": ("the card resets itself", 60),
     "corrupt": ("a byte of a transfer arrives wrong", 24),
-    "error": ("the card reports a fatal error, and the kernel resets it (a card with AER)", 60),
     "request": ("the kernel refuses a request that the driver makes while it is loaded", 1),
+    "error": ("the card reports a fatal error, and the kernel resets it (a card with AER)", 60),
 }
 """Each fault: what happens, and at most at which opportunity.  For a request, this is where the run
 begins: it goes on with the next request, until there is none."""

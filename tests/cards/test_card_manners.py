@@ -180,6 +180,12 @@ def test_a_fault_in_the_log() -> None:
     assert line.endswith("fault: dma")
 
 
+def test_only_a_card_with_error_reporting_reports_errors() -> None:
+    copier, nvme = map(specification.load, ("copier", "nvme"))
+    assert [*faults.possible(nvme)] == [*faults.FAULTS]
+    assert {*faults.FAULTS} - {*faults.possible(copier)} == {"error"}
+
+
 def test_a_seed_determines_a_fault() -> None:
     """The bus, the referee and the log have the same kinds."""
     assert ("none", *faults.FAULTS) == register_log.FAULTS

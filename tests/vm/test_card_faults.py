@@ -17,6 +17,7 @@ from rude_drivers import (
 )
 
 from understudy_devices.base.paths import cards_dir
+from understudy_devices.cards import specification
 from understudy_devices.cards.journal import What
 from understudy_devices.referee import faults, run
 
@@ -30,7 +31,7 @@ SEED = 1
     [
         pytest.param(card, kind, marks=[pytest.mark.slow] * ((card, kind) != ("copier", "ones")))
         for card in ("copier", "zach1")
-        for kind in faults.FAULTS
+        for kind in faults.possible(specification.load(card))
     ],
 )
 def test_the_reference_driver_survives(card: str, kind: str) -> None:

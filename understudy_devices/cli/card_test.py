@@ -20,7 +20,7 @@ from understudy_devices.cli.names import Names
 from understudy_devices.cli.progress import phases
 from understudy_devices.referee import kept_files, run
 from understudy_devices.referee.events import Finding
-from understudy_devices.referee.faults import FAULTS
+from understudy_devices.referee.faults import FAULTS, possible
 
 CPUS_MOST = 8
 
@@ -104,6 +104,8 @@ def test(
     """
     subject = run.prepared(name, driver, exercise)
     card = subject.card
+    if faults == tuple(FAULTS):
+        faults = possible(card)
     if not subject.exercise:
         click.echo(f"{card.name} has no exercise: the driver is only loaded and unloaded", err=True)
     outcomes, settings = [], run.settings(cpus, seed, faults)
@@ -167,8 +169,9 @@ def _each_rule(findings: tuple[Finding, ...], begin: str) -> Iterator[str]:
 
 def _unchecked(subject: run.Subject, faults: tuple[str, ...]) -> list[str]:
     """Return what nobody has looked for."""
-    missing = [kind for kind in FAULTS if kind not in faults]
-    words = "all" if len(missing) == len(FAULTS) else ",".join(missing)
+    those = possible(subject.card)
+    missing = [kind for kind in those if kind not in faults]
+    words = "all" if len(missing) == len(those) else ",".join(missing)
     return [*subject.unchecked, *([f"faults of the card (--faults {words})"] if missing else [])]
 
 

@@ -9,6 +9,8 @@ fault is set before the driver is loaded, and once for each of its requests.
 import random
 from dataclasses import dataclass
 
+from understudy_devices.cards.model import Card
+
 FAULTS = {
     "interrupt": ("an interrupt's message is lost", 6),
     "dma": ("a transfer fails", 6),
@@ -21,6 +23,13 @@ FAULTS = {
 }
 """Each fault: what happens, and at most at which opportunity.  For a request, this is where the run
 begins: it goes on with the next request, until there is none."""
+
+
+def possible(card: Card) -> tuple[str, ...]:
+    """Return the faults that a card can have."""
+    reports = card.capabilities.express and card.capabilities.express.aer
+    return tuple(kind for kind in FAULTS if reports or kind != "error")
+
 
 CAUSED = frozenset(
     {

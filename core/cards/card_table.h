@@ -161,7 +161,8 @@ struct card_ring {
  * @has_pm: whether it has D3hot; @no_soft_reset: whether it keeps its registers there
  * @is_express: whether it has the PCI Express capability; @has_flr: with the function-level reset
  * @has_aer: whether it reports errors by the extended configuration space
- * @nr_vendor_capabilities, @vendor_capabilities: its vendor-specific capabilities, at most 16, in the order of the chain
+ * @nr_vendor_capabilities, @vendor_capabilities: its vendor-specific capabilities, at most 16, in
+ *	the order of the chain
  * @nr_bars, @bars: its BARs, in order of their numbers
  * @nr_registers, @registers: its registers, in order of BAR, then of offset
  * @nr_interrupts, @interrupts: its interrupt sources, at most 64

@@ -36,7 +36,7 @@ enum vpcib_what {
 	VPCIB_CONFIG_WRITE,
 	VPCIB_MISUSE, /* value is an enum vpcib_misuse; the kernel's log has a line with details */
 	VPCIB_FAULT, /* a fault that was asked for happens; value is an enum fault (card.h) */
-	VPCIB_RESET, /* the slot is reset: the card is as after power-on */
+	VPCIB_RESET, /* by its slot, or after an error: the card is as after power-on */
 };
 
 /* What a driver does to the kernel, or against a rule of its card. */

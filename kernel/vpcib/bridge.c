@@ -122,11 +122,11 @@ static int write_config(struct pci_bus *bus, unsigned int devfn, int where, int 
 static struct pci_ops config_operations = { .read = read_config,
 					    .write = write_config };
 
-/* --- devices and drivers ------------------------------------------------------------------------ */
+/* --- devices and drivers ------------------------------------------------------------ */
 
 /*
- * Called when the PCI core has found a device, before a driver's probe, and after the driver was removed
- * or has refused the device.
+ * Called when the PCI core has found a device, before a driver's probe, and after the driver was
+ * removed or has refused the device.
  */
 static int device_changes(struct notifier_block *block, unsigned long action,
 			  void *data)

@@ -7,8 +7,7 @@
  * mapped there is read and written, and all other accesses are refused.  Otherwise the card has
  * the memory that its driver has given to it (dma.c), and this file does nothing.
  *
- * Where the machine has an IOMMU of its own, the kernel asks that one for all PCI devices.  The cards
- * work there, without vfio-pci.
+ * A machine with an IOMMU of its own is untried: vfio-pci can't take a card there.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

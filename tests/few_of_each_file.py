@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A plugin of pytest that runs the first tests of each file that are not left out otherwise.
+"""A plugin of pytest that runs the first tests of each file that are not left out otherwise, and of
+those that boot VMs only the first.
 
-Three notice that something is not installed; CI runs more.
+Three notice that something is not installed.
 """
 
 from collections import Counter
@@ -17,12 +18,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the first tests of each file."""
-    few = config.getoption("--few")
     seen: Counter[Path] = Counter()
     kept: list[pytest.Item] = []
     others: list[pytest.Item] = []
     for item in items:
         seen[item.path] += 1
+        few = 1 if item.get_closest_marker("vm") else config.getoption("--few")
         (kept if seen[item.path] <= few else others).append(item)
     config.hook.pytest_deselected(items=others)
     items[:] = kept

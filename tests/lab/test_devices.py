@@ -2,6 +2,7 @@
 """`lab create --disk --card`: devices that a team's VM has at each boot."""
 
 import os
+import re
 import shutil
 import struct
 from pathlib import Path
@@ -120,7 +121,9 @@ def test_one_that_is_missing_keeps_no_other_away(
                 agent.run(load, (), 120)
             agent.run(f"touch /run/mended; {load}", (), 120)
         assert seen(lab)[:4] == [*disk_of_guest, "10000:00:00.0"]
-        assert missing in lab.refuses("boot-once")
+        words = lab.refuses("boot-once")
+        assert missing in words
+        assert re.search(r"the console's last line: (no devices|up 0)", words)
     finally:
         lab.kill()
 

@@ -83,6 +83,18 @@ def test_a_time_that_is_none(tmp_path: Path, answer: bytes) -> None:
         connection.time_ns()
 
 
+def test_one_that_is_silent_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long the script may take: an agent says at once that it has begun."""
+    done = threading.Event()
+    with guest(tmp_path, [], done) as connection:
+        monkeypatch.setattr(agent, "ANSWER_SECONDS", 0.1)
+        with pytest.raises(NoAnswer, match="its agent does not answer"):
+            connection.run("true", (), SECONDS * 1000)
+        done.set()
+
+
 def test_a_guest_that_does_not_listen(tmp_path: Path) -> None:
     """It accepts, greets, and reads no more; or it does not even accept."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:

@@ -24,6 +24,8 @@ from understudy_devices.lab.monitor import Monitor, connect
 DELIMITER = b"\xff"
 """Both sides forget what they have received before this byte, which is in no JSON."""
 POLL_SECONDS = 0.02
+ANSWER_SECONDS = 120
+"""An agent answers at once; a busy host takes longer.  One that does not is gone."""
 WORDS_MAX = 200
 ANSWER_BYTES_MAX = 16 * 2**20
 
@@ -144,6 +146,7 @@ class Agent:
         return answer["return"]
 
     def _answer(self, deadline: float) -> dict[str, Any]:
+        deadline = min(deadline, time.monotonic() + ANSWER_SECONDS)
         while True:
             while b"\n" not in self._received:
                 try:

@@ -11,8 +11,9 @@ import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from understudy_devices.base import scratch
+from understudy_devices.base import regular_file, scratch
 from understudy_devices.base.errors import RunFailed
+from understudy_devices.base.plain import one_line
 from understudy_devices.lab import (
     agent,
     base_image,
@@ -26,7 +27,7 @@ from understudy_devices.lab import (
 )
 from understudy_devices.lab.agent import Agent
 from understudy_devices.lab.base_image import Base
-from understudy_devices.lab.hardware import Hardware
+from understudy_devices.lab.hardware import LOG, Hardware
 from understudy_devices.lab.monitor import Monitor
 from understudy_devices.lab.sealed import Seal
 
@@ -36,6 +37,7 @@ SCHEMA = "understudy.lab-booted/1"
 POLL_SECONDS = 0.2
 BLOCK_BYTES = 512  # of st_blocks
 ANSWER_SECONDS = 60
+LAST_BYTES, LAST_CHARACTERS = 4096, 200
 SAVE_SECONDS = 600
 
 
@@ -133,7 +135,10 @@ def make(base: Base, name: str, hardware: Hardware, seconds: float) -> Booted:
             try:
                 monitor.do("cont")
                 monitor.wait_until_running()
-                _prepare(folder, monitor, seconds)
+                try:
+                    _prepare(folder, monitor, seconds)
+                except RunFailed as error:
+                    raise RunFailed(f"{error}{_last_words(folder)}") from None
                 monitor.do("stop")
                 memory.save(monitor, saved, SAVE_SECONDS)
             finally:
@@ -166,6 +171,13 @@ def _prepare(folder: Path, monitor: Monitor, seconds: float) -> None:
             )
     with Agent(folder, ANSWER_SECONDS) as connection:
         renewal.forget(connection)
+
+
+def _last_words(folder: Path) -> str:
+    """Return the last line that the console has printed, to be added to an error."""
+    printed = regular_file.last(folder / LOG, LAST_BYTES).decode(errors="replace")
+    lines = [line for line in map(one_line, printed.splitlines()) if line.strip()]
+    return f" (the console's last line: {lines[-1][:LAST_CHARACTERS]})" if lines else ""
 
 
 def _numbers(base: Base) -> list[int]:

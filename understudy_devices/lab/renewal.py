@@ -56,11 +56,13 @@ if [ -e /var/lib/dbus/machine-id ] && [ ! -L /var/lib/dbus/machine-id ]; then
 	rm -f /var/lib/dbus/machine-id
 fi
 sync
-# Zeroes are not saved: a resume has to load only the memory that is in use.
+# Zeroes are not saved: a resume has to load only the memory that is in use.  A guest that has no
+# memory left would kill its agent, or another process.
 echo 3 >/proc/sys/vm/drop_caches
 free=$(sed -n 's/MemFree: *\([0-9]*\) kB/\1/p' /proc/meminfo)
-if mkdir /run/understudy-zeroes && mount -t tmpfs -o size=95% none /run/understudy-zeroes; then
-	head -c $((free * 1024 / 8 * 7)) /dev/zero >/run/understudy-zeroes/file || :
+zeroes=$((free / 8 * 7 - 16384))
+if [ $zeroes -gt 0 ] && mkdir /run/understudy-zeroes && mount -t tmpfs -o size=95% none /run/understudy-zeroes; then
+	head -c $((zeroes * 1024)) /dev/zero >/run/understudy-zeroes/file || :
 	umount /run/understudy-zeroes
 	rmdir /run/understudy-zeroes
 fi

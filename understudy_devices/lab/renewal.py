@@ -61,10 +61,11 @@ sync
 echo 3 >/proc/sys/vm/drop_caches
 free=$(sed -n 's/MemFree: *\([0-9]*\) kB/\1/p' /proc/meminfo)
 zeroes=$((free / 8 * 7 - 16384))
-if [ $zeroes -gt 0 ] && mkdir /run/understudy-zeroes && mount -t tmpfs -o size=95% none /run/understudy-zeroes; then
-	head -c $((zeroes * 1024)) /dev/zero >/run/understudy-zeroes/file || :
-	umount /run/understudy-zeroes
-	rmdir /run/understudy-zeroes
+place=/run/understudy-zeroes
+if [ $zeroes -gt 0 ] && mkdir $place && mount -t tmpfs -o size=95% none $place; then
+	head -c $((zeroes * 1024)) /dev/zero >$place/file || :
+	umount $place
+	rmdir $place
 fi
 """
 )

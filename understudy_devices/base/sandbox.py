@@ -48,7 +48,7 @@ MEMORY_BYTES = 2**32
 FILE_BYTES = 2**26
 KEPT_BYTES = 2**24
 SAID_BYTES = 2**16
-CPU_SECONDS = 10  # of all processes together
+CPU_SECONDS = 10  # of all processes together, unless the caller gives more
 SECONDS = 600  # on a busy machine, processor time is long in coming
 LOOK_SECONDS = 0.2
 
@@ -157,12 +157,14 @@ def compiled(
     *,
     stranger: str = "",
     readable: Iterable[Path] = (),
+    cpu_seconds: int = CPU_SECONDS,
 ) -> "subprocess.CompletedProcess[str]":
     """Run a compiler in a folder; for a user's file (`stranger`), in a sandbox.
 
     In the sandbox the compiler can write only to that folder.  It can read only that folder, its
-    own files and `readable`.  Raises UserError if there is no compiler or no sandbox, and RunFailed
-    if the compiler does not end in time.
+    own files and `readable`.  All its processes together have `cpu_seconds` of processor time.
+    Raises UserError if there is no compiler or no sandbox, and RunFailed if the compiler does not
+    end in time.
     """
     if stranger:
         require(stranger)
@@ -174,9 +176,9 @@ def compiled(
         variables = [word for name in names for word in ("--setenv", name, names[name])]
         within = [*APART, *_tools(), *binds, *mine, *null, *variables]
         with _filter() as (filtered, number):
-            command = [*_limits(), *within, *filtered, "--", *words]
+            command = [*_limits(cpu_seconds), *within, *filtered, "--", *words]
             name = f"{stranger}: {words[0]}"
-            done = _run(command, name, folder, package, SECONDS, CPU_SECONDS, number)
+            done = _run(command, name, folder, package, SECONDS, cpu_seconds, number)
         _check(folder, name)
         done.stderr = steady(done.stderr, folder)
         return done
@@ -217,12 +219,12 @@ def _check(folder: Path, name: str) -> None:
             )
 
 
-def _limits() -> list[str]:
+def _limits(cpu_seconds: int) -> list[str]:
     return [
         "prlimit",
         f"--as={MEMORY_BYTES}",
         f"--fsize={FILE_BYTES}",
-        f"--cpu={CPU_SECONDS}",
+        f"--cpu={cpu_seconds}",
         "--core=0",
         "--nofile=256",
     ]

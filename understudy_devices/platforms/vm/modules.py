@@ -26,6 +26,8 @@ SHARED = "iosched.o"
 EXPORTED = "Module.symvers"
 SAID = "said.txt"
 CARD = "card_"
+STRANGERS_CPU_SECONDS = 60
+"""The kernel's headers alone take a slow host seconds, and kbuild runs many processes."""
 """Prefix of a card module's name, followed by the card's name."""
 
 
@@ -174,7 +176,14 @@ def _kbuild(
         target,
     ]
     folders = (kernel.folder, kernel.headers, kernel.private_headers)
-    return sandbox.compiled(command, tree, "make", stranger=stranger, readable=folders)
+    return sandbox.compiled(
+        command,
+        tree,
+        "make",
+        stranger=stranger,
+        readable=folders,
+        cpu_seconds=STRANGERS_CPU_SECONDS,
+    )
 
 
 # Files in the cache never change, so each is read once per command.

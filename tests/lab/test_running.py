@@ -53,6 +53,7 @@ def test_a_vm_lives_through_suspend_and_power_off(lab: Class) -> None:
     words = lab.start(code=1)
     assert f"team01 runs already: {holder.me()} on {os.uname().nodename} since" in words
     (process,) = lab.qemus()
+    assert os.getsid(process) == process  # so Linux gives each VM the same share of the processors
     assert f"(process {process})" in words
     assert state(lab) == "running"
 

@@ -234,6 +234,9 @@ WRONG = {
     "keeps_memory": Rude(
         "memory leaked", ((_OPERATE, '\tkstrdup("kept", GFP_KERNEL);\n' + _OPERATE),)
     ),
+    "keeps_free_page": Rude("memory leaked", (_in_start("__get_free_page(GFP_KERNEL);"),)),
+    "keeps_alloc_pages": Rude("memory leaked", (_in_start("alloc_pages(GFP_KERNEL, 1);"),)),
+    "keeps_large": Rude("memory leaked", (_in_start("kmalloc(20000 + bytes, GFP_KERNEL);"),)),
     "keeps_pages": Rude(
         "memory leaked",
         (
@@ -446,6 +449,19 @@ RIGHT = {
     ),
     "polls": Rude(None, _POLLS),
     "mapped": Rude(None, _mapped("DMA_TO_DEVICE")),
+    "frees_its_pages": Rude(
+        None,
+        (
+            _in_start(
+                "{\n\t\tvoid *many = kmalloc(20000 + bytes, GFP_KERNEL);\n"
+                "\t\tstruct page *two = alloc_pages(GFP_KERNEL | __GFP_ZERO, 1);\n"
+                "\t\tfree_page(get_zeroed_page(GFP_KERNEL));\n"
+                "\t\tif (two)\n\t\t\tput_page(two);\n\t\tkfree(many);\n"
+                "\t\tmany = alloc_pages_exact(3 * PAGE_SIZE, GFP_KERNEL);\n"
+                "\t\tif (many)\n\t\t\tfree_pages_exact(many, 3 * PAGE_SIZE);\n\t}"
+            ),
+        ),
+    ),
     "atomic_memory": Rude(
         None,
         (

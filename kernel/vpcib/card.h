@@ -231,8 +231,8 @@ void vector_of_user(struct processor *cpu, u32 number, u64 value[2]);
 void set_vector_of_user(struct processor *cpu, u32 number, const u64 value[2]);
 
 /* trap.c */
-int trap_init(void);
-void trap_exit(void);
+int traps_init(void);
+void traps_exit(void);
 
 /* dma.c: dma_give and dma_take_back may be called in any context and for any device */
 void dma_give(const struct device *dev, u64 address, size_t bytes,
@@ -276,6 +276,10 @@ void line_exit(void);
 /* leaks.c */
 int leaks_init(void);
 void leaks_exit(void);
+
+/* pages.c */
+int pages_init(void);
+void pages_exit(void);
 
 /* driver.c */
 bool driver_is(const struct module *module, u32 *number);

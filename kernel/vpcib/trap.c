@@ -319,7 +319,7 @@ static vm_fault_t our_mm_fault(struct vm_area_struct *vma, unsigned long address
 	return ret;
 }
 
-int trap_init(void)
+int traps_init(void)
 {
 	int ret = bus_init();
 
@@ -349,7 +349,7 @@ int trap_init(void)
 	return ret;
 }
 
-void trap_exit(void)
+void traps_exit(void)
 {
 	iprobe_unregister(&user_probe);
 	iprobe_unregister(&kernel_probe);

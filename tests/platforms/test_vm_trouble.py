@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The text that is found in a guest's console when the guest is in trouble."""
 
+import os
 import subprocess
+import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -73,6 +76,33 @@ def test_of_two_processors_the_one_in_a_module_hangs(
         watch.heard("measuring")
         with pytest.raises(RunFailed, match=r"^the VM is stuck in mine_next\+0x1d \[mine\];"):
             watch.check()
+
+
+@pytest.mark.parametrize(("guest", "halted"), [("sleep 60", True), ("while :; do :; done", False)])
+def test_one_that_gets_no_processor_is_not_halted(
+    monkeypatch: pytest.MonkeyPatch, guest: str, halted: bool
+) -> None:
+    """On one processor, and with an idle process's priority beside a busy process."""
+    monkeypatch.setattr(trouble, "_HALTED_SECONDS", 0.5)
+    monkeypatch.setattr(trouble, "_PANIC_SECONDS", 0)
+    one = {min(os.sched_getaffinity(0))}
+    with (
+        subprocess.Popen(["sh", "-c", "while :; do :; done"]) as busy,
+        subprocess.Popen(["sh", "-c", guest], stdin=subprocess.PIPE) as process,
+    ):
+        try:
+            time.sleep(0.5)
+            for each in (busy, process):
+                os.sched_setaffinity(each.pid, one)
+            os.sched_setscheduler(process.pid, os.SCHED_IDLE, os.sched_param(0))
+            watch = trouble.Watch(process, str, keeps_rules=False, looked_at=False)
+            watch.heard("measuring")
+            time.sleep(2)
+            with pytest.raises(RunFailed, match="stuck") if halted else nullcontext():
+                watch.check()
+        finally:
+            busy.kill()
+            process.kill()
 
 
 def test_a_place_in_the_kernel_has_no_module() -> None:

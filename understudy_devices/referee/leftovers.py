@@ -3,10 +3,11 @@
 what it has registered, such as a device number, a class, or a file in /proc.
 
 The guest compares the kernel's own lists from before the driver was first loaded with those after
-it was unloaded, and writes the differences into the kernel's log.  For memory these are SLUB's list
-of who has allocated each piece (`slub_debug`, memory.py) and the list of vmalloc: an address there
-that belongs to no function is one of the unloaded module.  What was registered only after loading
-may be that of another part of the kernel, which the exercise has used, and does not count.
+it was unloaded, and writes the differences into the kernel's log. For memory these are SLUB's list
+of who has allocated each piece (`slub_debug`, memory.py), the list of vmalloc, and the bus's of
+whole pages (kernel/vpcib/pages.c): an address there that belongs to no function is one of the
+unloaded module. What was registered only after loading may be that of another part of the kernel,
+which the exercise has used, and does not count.
 """
 
 import re
@@ -27,6 +28,8 @@ registered() {{
 allocated() {{
 	cat /sys/kernel/debug/slab/kmalloc-*/alloc_traces | awk '$2 ~ /^0xf/ {{ print $2, $1 }}'
 	awk '$3 ~ /^0xf/ {{ print $3, 1 }}' /proc/vmallocinfo
+	awk '$2 ~ /^0xf/ {{ pieces[$2]++ }} END {{ for (from in pieces) print from, pieces[from] }}' \
+		/sys/kernel/debug/vpcib_pages
 }}
 before_loading() {{
 	mount -t debugfs none /sys/kernel/debug

@@ -28,12 +28,14 @@ _PLACE = re.compile(r"RIP: [0-9a-f]+:(\S+?)/0x[0-9a-f]+( \[\w+\])?")
 # second of the guest's clock. QEMU uses half a second of processor time for that, or four seconds
 # if the guest is busy. The guest is stuck if QEMU has used _STUCK_CPU_SECONDS since the line, or
 # the longer time on a kernel that checks each memory access. The guest is halted for ever if QEMU
-# uses hardly any processor time, even if one of the guest's processors still handles timer ticks.
+# uses hardly any processor time and is seldom ready to, even if one of the guest's processors still
+# handles timer ticks.
 _TALKATIVE = ("choosing", "settling", "measuring", "progress", "measured")
 _STUCK_CPU_SECONDS = 10
 _STUCK_CPU_SECONDS_LOOKED_AT = 150
 _HALTED_SECONDS = 8
 _HALTED_CPU_SHARE = 0.1
+_HALTED_READY = 0.5  # of the checks
 _PANIC_SECONDS = 10
 
 
@@ -86,12 +88,14 @@ class Watch:
         self._patience = _STUCK_CPU_SECONDS_LOOKED_AT if looked_at else _STUCK_CPU_SECONDS
         self._talks = False
         self._since = 0.0
+        self._checks, self._ready = 0, 0
         self._heard_seconds = time.monotonic()
 
     def heard(self, line: str) -> None:
         """Note a line that the guest has written."""
         self._talks = line.split(" ")[0] in _TALKATIVE
         self._since = self._cpu_seconds()
+        self._checks, self._ready = 0, 0
         self._heard_seconds = time.monotonic()
 
     def check(self) -> None:
@@ -109,8 +113,10 @@ class Watch:
     def _is_stuck(self) -> bool:
         worked = self._cpu_seconds() - self._since
         rested = time.monotonic() - self._heard_seconds
-        halted = rested > _HALTED_SECONDS and worked < _HALTED_CPU_SHARE * rested
-        return halted or worked > self._patience
+        self._checks += 1
+        self._ready += self._is_ready()
+        sleeps = worked < _HALTED_CPU_SHARE * rested and self._ready < _HALTED_READY * self._checks
+        return (rested > _HALTED_SECONDS and sleeps) or worked > self._patience
 
     def _cpu_seconds(self) -> float:
         try:
@@ -119,6 +125,14 @@ class Watch:
             return self._since
         fields = stat.rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def _is_ready(self) -> bool:
+        """Return whether one of QEMU's threads runs, or would if there were a processor for it."""
+        for path in Path(f"/proc/{self._process.pid}/task").glob("*/stat"):
+            with contextlib.suppress(OSError):
+                if path.read_text().rpartition(")")[2].split()[0] == "R":
+                    return True
+        return False
 
     def _ask_where(self) -> None:
         qemu.tell(self._process, qemu.WHERE)

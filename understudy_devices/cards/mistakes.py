@@ -51,6 +51,11 @@ EXPECTED = {
     "tuple_type": "should be a list, with a dash before each entry",
     "model_type": "should be keys with values, as name: X",
 }
+PATTERNS = {
+    model.CARD_NAME: "should have small letters, digits and _, a letter first; 31 at most",
+    model.NAME: f"should have capitals, digits and _, a capital first; {model.NAME_MAX} at most",
+    model.SOURCE_NAME: "should have small letters, digits and _, a letter first; 63 at most",
+}
 NAMES_MAX = model.REGISTERS_MAX * model.BITS_MAX
 SHOWN = 40  # letters of a wrong value in a message
 
@@ -226,4 +231,5 @@ def _reason(detail: ErrorDetails) -> str:
         return f'missing key "{key}"'
     value = repr(detail["input"])
     value = value if len(value) <= SHOWN else f"{value[: SHOWN - 3]}..."
-    return f"{key}: {value}: {EXPECTED.get(kind) or detail['msg'].removeprefix('Value error, ')}"
+    expected = EXPECTED.get(kind) or PATTERNS.get(detail.get("ctx", {}).get("pattern"))
+    return f"{key}: {value}: {expected or detail['msg'].removeprefix('Value error, ')}"

@@ -124,7 +124,7 @@ MISTAKES = [
         7,
         "vectors: 65: Input should be less than or equal to 64",
     ),
-    ("title: A tiny card", "title: x\ntitle: y", 3, "found duplicate key"),
+    ("title: A tiny card", "title: x\ntitle: y", 3, 'found duplicate key "title"'),
     ("title: A tiny card", "12: x\ntitle: y", 2, "the key 12 is not text"),
     ("title: A tiny card", "title: [", 4, "expected"),
     ("- {number", "- &b {number", 10, "an alias stands for this"),
@@ -220,6 +220,17 @@ def test_vectors_of_wrong_capabilities_are_one_mistake(
         specification.parse("x.yaml", text.encode())
     [message] = str(caught.value).splitlines()
     assert message.startswith(f"x.yaml:{line}: {reason}")
+
+
+@pytest.mark.parametrize("number", ["'0'", "6", "true", "0x", "null"])
+def test_a_wrong_number_of_a_bar_is_one_mistake(number: str) -> None:
+    """The registers may be in this BAR; another BAR has a right number."""
+    other = "bars:\n  - {number: 2, name: OTHER, bytes: 4096, kind: memory32, description: x}\n"
+    text = GOOD.replace("number: 0", f"number: {number}", 1).replace("bars:\n", other, 1)
+    with pytest.raises(UserError) as caught:
+        specification.parse("x.yaml", text.encode())
+    [message] = str(caught.value).splitlines()
+    assert message.startswith("x.yaml:10: number: ")
 
 
 def test_an_interrupt_may_be_enabled_by_a_bit_that_is_only_written() -> None:

@@ -94,6 +94,7 @@ def _parse(name: str, text: str) -> Any:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         reason = " ".join((error.problem or error.context or "not YAML").split())
+        reason = reason.partition(" with value ")[0]  # of a key that is there twice, in full
         raise WrongCard(name, [(mark.line + 1 if mark else 1, reason)]) from error
     except (YAMLError, ValueError, TypeError) as error:
         raise WrongCard(name, [(1, " ".join(str(error).split()))]) from error

@@ -57,6 +57,7 @@ PATTERNS = {
     model.SOURCE_NAME: "should have small letters, digits and _, a letter first; 63 at most",
 }
 NAMES_MAX = model.REGISTERS_MAX * model.BITS_MAX
+ALL_BARS = range(6)
 SHOWN = 40  # letters of a wrong value in a message
 
 
@@ -72,7 +73,7 @@ class Mistakes:
         self._incomplete: set[str] = set()
         self._has_vectors = True
         self._places = dict(_places(data, ()))
-        self._bars = frozenset(_each(data, "bars", "number"))
+        self._bars = frozenset(_bar_numbers(data))
         self._registers = frozenset(islice(_register_names(data), NAMES_MAX))
         self._fields = frozenset(islice(_field_names(data), NAMES_MAX))
         self._uncounted = frozenset(_uncounted(data))
@@ -178,6 +179,14 @@ def _each(node: dict[str, Any], section: str, key: str) -> Iterator[Any]:
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get(key), str | int):
             yield entry[key]
+
+
+def _bar_numbers(data: dict[str, Any]) -> Iterable[int]:
+    """Return the numbers of the BARs; all that there can be if one of them is wrong."""
+    bars = data.get("bars")
+    entries = bars if isinstance(bars, list) else []
+    numbers = [entry.get("number") if isinstance(entry, dict) else None for entry in entries]
+    return numbers if all(type(one) is int and one in ALL_BARS for one in numbers) else ALL_BARS
 
 
 def _registers(data: dict[str, Any]) -> list[dict[str, Any]]:

@@ -51,7 +51,7 @@ EXPECTED = {
     "tuple_type": "should be a list, with a dash before each entry",
     "model_type": "should be keys with values, as name: X",
 }
-PATTERNS = {
+PATTERNS: dict[object, str] = {
     model.CARD_NAME: "should have small letters, digits and _, a letter first; 31 at most",
     model.NAME: f"should have capitals, digits and _, a capital first; {model.NAME_MAX} at most",
     model.SOURCE_NAME: "should have small letters, digits and _, a letter first; 63 at most",
@@ -185,7 +185,7 @@ def _bar_numbers(data: dict[str, Any]) -> Iterable[int]:
     """Return the numbers of the BARs; all that there can be if one of them is wrong."""
     bars = data.get("bars")
     entries = bars if isinstance(bars, list) else []
-    numbers = [entry.get("number") if isinstance(entry, dict) else None for entry in entries]
+    numbers: list[Any] = [one.get("number") if isinstance(one, dict) else None for one in entries]
     return numbers if all(type(one) is int and one in ALL_BARS for one in numbers) else ALL_BARS
 
 

@@ -2,6 +2,8 @@
 """Each mistake in a card's specification is reported with file, line and reason, all mistakes at
 once."""
 
+import random
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,12 @@ from hypothesis import strategies as st
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.paths import cards_dir
 from understudy_devices.cards import specification
+from understudy_devices.cards.driver import driver
+from understudy_devices.cards.header import header
 from understudy_devices.cards.model import Bits
+from understudy_devices.cards.rdl_export import rdl
+from understudy_devices.cards.selftest import selftest
+from understudy_devices.cards.table import table
 
 MISTAKES = [
     # replaced, by, line, reason
@@ -233,6 +240,24 @@ def test_a_wrong_number_of_a_bar_is_one_mistake(number: str) -> None:
     assert message.startswith("x.yaml:10: number: ")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "line", "reason"),
+    [
+        ("name: ENABLE\n    bar: 0\n", "bar: 0\n", 27, 'missing key "name"'),
+        ("name: DONE, bits: 0, access: rw", "name: 1, bits: 0, access: rw", 33, "name: 1: should"),
+        ("name: TAIL", "name: null", 37, "name: None: should be text"),
+    ],
+)
+def test_references_to_a_part_without_a_name_are_no_mistakes(
+    old: str, new: str, line: int, reason: str
+) -> None:
+    assert old in GOOD
+    with pytest.raises(UserError) as caught:
+        specification.parse("x.yaml", GOOD.replace(old, new, 1).encode())
+    [message] = str(caught.value).splitlines()
+    assert message.startswith(f"x.yaml:{line}: {reason}")
+
+
 def test_an_interrupt_may_be_enabled_by_a_bit_that_is_only_written() -> None:
     text = GOOD.replace("access: rw, description: When", "access: wo, description: When")
     assert specification.parse("x.yaml", text.encode()).interrupts[0].enable == "ENABLE.DONE"
@@ -348,3 +373,29 @@ def test_whatever_is_written_is_a_card_or_is_refused(cuts: list[tuple[int, int, 
     except UserError as error:
         lines = str(error).splitlines()
     assert all(line.startswith("x.yaml:") for line in lines)
+
+
+VALUE = re.compile(r"(?<=: )[^\s,{}\[\]][^,{}\[\]\n]*")
+ODD = ["-1", "0", "1.5", "1e9", "0x", "9" * 5000, "null", "true", "[]", "{a: 1}", "'0'", "int"]
+ODD += ["\u202e", "'*/ int x;'", "018", "18446744073709551616"]
+
+
+def test_a_wrong_value_is_refused_in_its_line_or_it_is_a_card() -> None:
+    """One value is replaced.  What is accepted can be generated."""
+    values = list(VALUE.finditer(GOOD))
+    accepted = 0
+    for seed in range(150):
+        draw = random.Random(seed)
+        value, odd = draw.choice(values), draw.choice(ODD)
+        line = GOOD[: value.start()].count("\n") + 1
+        text = GOOD[: value.start()] + odd + GOOD[value.end() :]
+        try:
+            card = specification.parse("x.yaml", text.encode())
+        except UserError as error:
+            told = str(error).splitlines()
+            right = any(one.startswith(f"x.yaml:{line}: ") for one in told)
+            assert right or "disagrees" in str(error), (seed, told)
+        else:
+            accepted += 1
+            assert all((header(card), table(card), driver(card), selftest(card), rdl(card)))
+    assert 10 < accepted < 140

@@ -77,6 +77,7 @@ class Mistakes:
         self._registers = frozenset(islice(_register_names(data), NAMES_MAX))
         self._fields = frozenset(islice(_field_names(data), NAMES_MAX))
         self._uncounted = frozenset(_uncounted(data))
+        self._nameless = any(_nameless(data))
         self._check()
 
     def _check(self) -> None:
@@ -98,6 +99,7 @@ class Mistakes:
             self._fields,
             frozenset(self._incomplete),
             self._uncounted,
+            self._nameless,
             self._has_vectors,
         )
         broken = list(rules.broken(card, known))
@@ -220,6 +222,14 @@ def _uncounted(data: dict[str, Any]) -> Iterator[str]:
     for register in _registers(data):
         if not _is_count(register.get("count", 1)):
             yield str(register.get("name"))
+
+
+def _nameless(data: dict[str, Any]) -> Iterator[bool]:
+    """Yield for each register and field whether it has no name."""
+    for register in _registers(data):
+        fields = register.get("fields")
+        for part in (register, *(fields if isinstance(fields, list) else ())):
+            yield isinstance(part, dict) and not isinstance(part.get("name"), str)
 
 
 def _field_names(data: dict[str, Any]) -> Iterator[str]:

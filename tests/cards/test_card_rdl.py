@@ -237,6 +237,19 @@ def test_a_memory_among_registers_is_an_array(tmp_path: Path) -> None:
     assert {one.description for one in card.registers if one.access} == {"ram"}
 
 
+def test_bits_that_are_read_and_written_as_different_fields(tmp_path: Path) -> None:
+    """They are two registers, unless a field of the register is both."""
+    file = tmp_path / "spi.rdl"
+    data = "reg { field { sw = w; } OUT[7:0]; field { sw = r; } IN[7:4]; } data[2];"
+    file.write_text(f"addrmap spi {{\n{data}\n}};")
+    card = specification.parse("x.yaml", imported(file, "--ids", "1af4:10f0").stdout.encode())
+    parts = {one.name: (one.offset, one.count, one.fields[0].name) for one in card.registers}
+    assert parts == {"DATA": (0, 2, "IN"), "DATA_WRITTEN": (0, 2, "OUT")}
+    file.write_text(file.read_text().replace("reg {", "reg { field { sw = rw; } BOTH[8:8]; "))
+    error = str(imported(file, "--ids", "1af4:10f0").exception)
+    assert error == f"{file}:2: IN (7:4) overlaps OUT (7:0)"
+
+
 def test_a_mistake_in_a_file_that_is_included(tmp_path: Path) -> None:
     """It is named with its line, as the compiler's own errors are."""
     file, inner = tmp_path / "uart.rdl", tmp_path / "inner.rdl"

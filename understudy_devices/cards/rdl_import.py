@@ -10,6 +10,7 @@ accesses of software.  All mistakes are reported at once, unless the file is not
 """
 
 from collections.abc import Sequence
+from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any, cast
@@ -32,6 +33,7 @@ ACCESS = {ways: access for access, ways in WAYS.items()}
 CLASS = 0xFF0000  # a device that is in no class
 NO_IDS = "no pci_config: give its PCI IDs with --ids VENDOR:DEVICE, or set that property"
 VARIES = "its reset is a signal's or another field's value: write a number"
+WRITTEN = "_WRITTEN"
 KNOWN = "a card has rw, ro, wo, and one effect of a read or of a write"
 
 
@@ -171,8 +173,11 @@ class _Reader:
                 self._nodes[place] = node
                 registers.append(self._words(node, window, bar))
             elif isinstance(node, RegNode) and not _is_later_element(node):
-                self._nodes[place] = node
-                registers.append(self._register(place, node, window, bar))
+                for ending, fields in _sides(node):
+                    place = ("registers", len(registers))
+                    self._nodes[place] = node
+                    register = self._register(place, node, fields, window, bar)
+                    registers.append(register | {"name": register["name"] + ending})
 
     def _count(self, node: Node) -> None:
         """Count a register or a memory's words, with all elements, before a loop walks these."""
@@ -203,7 +208,12 @@ class _Reader:
         }
 
     def _register(
-        self, place: Place, node: RegNode, window: AddressableNode, bar: int
+        self,
+        place: Place,
+        node: RegNode,
+        fields: Sequence[FieldNode],
+        window: AddressableNode,
+        bar: int,
     ) -> dict[str, Any]:
         name = _path(node, window)
         array: dict[str, Any] = {}
@@ -221,7 +231,6 @@ class _Reader:
         } | array
         if node.get_property("regwidth") > BITS_MAX:
             return register | {"access": "ro"}  # one mistake, not also one of each field
-        fields = list(node.fields())
         if self._own(node, "pci_one_value") and len(fields) == 1:
             value = {"access": self._access(fields[0]), "reset": fields[0].get_property("reset")}
             return register | {key: entry for key, entry in value.items() if entry is not None}
@@ -269,6 +278,21 @@ def _path(node: AddressableNode, window: AddressableNode) -> str:
 
 def _has_registers(memory: MemNode) -> bool:
     return any(isinstance(node, RegNode) for node in memory.descendants())
+
+
+def _sides(node: RegNode) -> list[tuple[str, list[FieldNode]]]:
+    """Return the register's fields, after "".  If some bits are one field for reads and another
+    field for writes, these are two registers: fields of each, after the ending of its name.
+    """
+    fields = list(node.fields())
+    read, written = (
+        [field for field in fields if field.get_property("sw").name == way] for way in ("r", "w")
+    )
+    pairs = product(read, written)
+    overlap = any(one.low <= other.high and other.low <= one.high for one, other in pairs)
+    if overlap and len(read) + len(written) == len(fields):
+        return [("", read), (WRITTEN, written)]
+    return [("", fields)]
 
 
 def _is_array(node: RegNode) -> bool:

@@ -2,6 +2,8 @@
 """Each mistake in a card's specification is reported with file, line and reason, all mistakes at
 once."""
 
+import random
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,12 @@ from hypothesis import strategies as st
 from understudy_devices.base.errors import UserError
 from understudy_devices.base.paths import cards_dir
 from understudy_devices.cards import specification
+from understudy_devices.cards.driver import driver
+from understudy_devices.cards.header import header
 from understudy_devices.cards.model import Bits
+from understudy_devices.cards.rdl_export import rdl
+from understudy_devices.cards.selftest import selftest
+from understudy_devices.cards.table import table
 
 MISTAKES = [
     # replaced, by, line, reason
@@ -124,7 +131,7 @@ MISTAKES = [
         7,
         "vectors: 65: Input should be less than or equal to 64",
     ),
-    ("title: A tiny card", "title: x\ntitle: y", 3, "found duplicate key"),
+    ("title: A tiny card", "title: x\ntitle: y", 3, 'found duplicate key "title"'),
     ("title: A tiny card", "12: x\ntitle: y", 2, "the key 12 is not text"),
     ("title: A tiny card", "title: [", 4, "expected"),
     ("- {number", "- &b {number", 10, "an alias stands for this"),
@@ -218,6 +225,35 @@ def test_vectors_of_wrong_capabilities_are_one_mistake(
     text = GOOD.replace("msi: {vectors: 2}", capabilities).replace("vector: 1", "vector: 40")
     with pytest.raises(UserError) as caught:
         specification.parse("x.yaml", text.encode())
+    [message] = str(caught.value).splitlines()
+    assert message.startswith(f"x.yaml:{line}: {reason}")
+
+
+@pytest.mark.parametrize("number", ["'0'", "6", "true", "0x", "null"])
+def test_a_wrong_number_of_a_bar_is_one_mistake(number: str) -> None:
+    """The registers may be in this BAR; another BAR has a right number."""
+    other = "bars:\n  - {number: 2, name: OTHER, bytes: 4096, kind: memory32, description: x}\n"
+    text = GOOD.replace("number: 0", f"number: {number}", 1).replace("bars:\n", other, 1)
+    with pytest.raises(UserError) as caught:
+        specification.parse("x.yaml", text.encode())
+    [message] = str(caught.value).splitlines()
+    assert message.startswith("x.yaml:10: number: ")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "reason"),
+    [
+        ("name: ENABLE\n    bar: 0\n", "bar: 0\n", 27, 'missing key "name"'),
+        ("name: DONE, bits: 0, access: rw", "name: 1, bits: 0, access: rw", 33, "name: 1: should"),
+        ("name: TAIL", "name: null", 37, "name: None: should be text"),
+    ],
+)
+def test_references_to_a_part_without_a_name_are_no_mistakes(
+    old: str, new: str, line: int, reason: str
+) -> None:
+    assert old in GOOD
+    with pytest.raises(UserError) as caught:
+        specification.parse("x.yaml", GOOD.replace(old, new, 1).encode())
     [message] = str(caught.value).splitlines()
     assert message.startswith(f"x.yaml:{line}: {reason}")
 
@@ -337,3 +373,31 @@ def test_whatever_is_written_is_a_card_or_is_refused(cuts: list[tuple[int, int, 
     except UserError as error:
         lines = str(error).splitlines()
     assert all(line.startswith("x.yaml:") for line in lines)
+
+
+VALUE = re.compile(r"(?<=: )[^\s,{}\[\]][^,{}\[\]\n]*")
+ODD = ["-1", "0", "1.5", "1e9", "0x", "9" * 5000, "null", "true", "[]", "{a: 1}", "'0'", "int"]
+ODD += ["\u202e", "'*/ int x;'", "018", "18446744073709551616"]
+
+
+def test_a_wrong_value_is_refused_in_its_line_or_it_is_a_card() -> None:
+    """One value is replaced.  What is accepted can be generated."""
+    values = list(VALUE.finditer(GOOD))
+    accepted = 0
+    for seed in range(150):
+        draw = random.Random(seed)
+        value, odd = draw.choice(values), draw.choice(ODD)
+        line = GOOD[: value.start()].count("\n") + 1
+        text = GOOD[: value.start()] + odd + GOOD[value.end() :]
+        card, told = None, ""
+        try:
+            card = specification.parse("x.yaml", text.encode())
+        except UserError as error:
+            told = str(error)
+        if card:
+            accepted += 1
+            assert all((header(card), table(card), driver(card), selftest(card), rdl(card)))
+        else:
+            right = any(one.startswith(f"x.yaml:{line}: ") for one in told.splitlines())
+            assert right or "disagrees" in told, (seed, told)
+    assert 10 < accepted < 140

@@ -15,6 +15,7 @@ from systemrdl.node import FieldNode, RegNode
 
 from understudy_devices.cards import specification
 from understudy_devices.cards.rdl_export import rdl
+from understudy_devices.cards.rdl_import import VARIES
 from understudy_devices.cards.wrong import WrongCard
 from understudy_devices.cli.card import command
 
@@ -137,9 +138,46 @@ def test_a_file_of_somebody_else_becomes_a_card(tmp_path: Path) -> None:
         ),
         (
             "CTRL @0x0",
-            "CTRL @0x0 ; external mem {mementries=4; memwidth=8;} RAM",
+            "CTRL @0x0 ; external mem {mementries=4097; memwidth=8;} RAM",
             11,
-            "RAM: a memory is",
+            "more than 4096 registers: give this memory a pci_bar_number",
+        ),
+        (
+            "CTRL @0x0",
+            "CTRL @0x0 ; external mem {mementries=4; memwidth=36;} RAM",
+            11,
+            "width: 36: Input should be 8, 16, 32 or 64",
+        ),
+        (
+            "CTRL @0x0",
+            "CTRL @0x0 ; external mem {mementries=4; memwidth=8; sw=rw1;} RAM",
+            11,
+            "RAM: rw1: a card has rw, ro, wo",
+        ),
+        ("field {} EN[0:0]; field", "signal {} s; field {reset=s;} EN[0:0]; field", 11, VARIES),
+        (
+            "} CTRL",
+            "field {} HIGH[127:96]; regwidth = 128; } CTRL",
+            11,
+            "width: 128: Input should be 8, 16, 32 or 64",
+        ),
+        (
+            "CTRL @0x0",
+            f"{'C' * 64} @0x0",
+            11,
+            "CCC...: should have capitals, digits and _, a capital first; 63 at most",
+        ),
+        (
+            "name =",
+            "nonsense = 1; name =",
+            9,
+            "'nonsense': if another file declares it, name that file with --include",
+        ),
+        (
+            "} CTRL",
+            "} CTRL; strange STRANGE",
+            11,
+            "Type 'strange' is not defined: if another file declares it, name that file with",
         ),
         ("EN[0:0]", "EN[7:0]", 11, "overlap"),
         ("@0x10 +=", "@0x2 +=", 14, "overlap"),
@@ -160,6 +198,72 @@ def test_what_is_no_card(old: str, new: str, line: int, message: str, tmp_path: 
     error = str(imported(file).exception)
     assert error.startswith(f"{file}:{line}: "), error
     assert message in error
+
+
+def test_one_mistake_of_a_wide_register(tmp_path: Path) -> None:
+    file = tmp_path / "wide.rdl"
+    wide = "reg { regwidth = 128; field {} A[128]; } R;"
+    file.write_text(f"addrmap wide {{\n {wide}\n reg {{ field {{}} B; }} S;\n}};")
+    error = str(imported(file, "--ids", "1af4:10f0").exception)
+    assert error == f"{file}:2: width: 128: Input should be 8, 16, 32 or 64"
+
+
+MEMORIES = """\
+addrmap memories {
+  reg { field {} EN[0:0]; } ctrl @0x0;
+  external mem {
+    mementries = 3; memwidth = 16; sw = r; desc = ""; name = "";
+  } ram[2] @0x10 += 0x10;
+  external mem {
+    mementries = 4; memwidth = 32;
+    reg { field {} LENGTH[15:0]; } entries[4];
+  } queue @0x40;
+};
+"""
+
+
+def test_a_memory_among_registers_is_an_array(tmp_path: Path) -> None:
+    """Of a memory with registers, there are these.  An empty description becomes the name."""
+    file = tmp_path / "memories.rdl"
+    file.write_text(MEMORIES)
+    card = specification.parse("x.yaml", imported(file, "--ids", "1af4:10f0").stdout.encode())
+    parts = {one.name: (one.offset, one.width, one.count, one.access) for one in card.registers}
+    assert parts == {
+        "CTRL": (0, 32, 1, None),
+        "RAM_0": (0x10, 16, 3, "ro"),
+        "RAM_1": (0x20, 16, 3, "ro"),
+        "QUEUE_ENTRIES": (0x40, 32, 4, None),
+    }
+    assert {one.description for one in card.registers if one.access} == {"ram"}
+
+
+def test_bits_that_are_read_and_written_as_different_fields(tmp_path: Path) -> None:
+    """They are two registers, unless a field of the register is both."""
+    file = tmp_path / "spi.rdl"
+    data = "reg { field { sw = w; } OUT[7:0]; field { sw = r; } IN[7:4]; } data[2];"
+    file.write_text(f"addrmap spi {{\n{data}\n}};")
+    card = specification.parse("x.yaml", imported(file, "--ids", "1af4:10f0").stdout.encode())
+    parts = {one.name: (one.offset, one.count, one.fields[0].name) for one in card.registers}
+    assert parts == {"DATA": (0, 2, "IN"), "DATA_WRITTEN": (0, 2, "OUT")}
+    file.write_text(file.read_text().replace("reg {", "reg { field { sw = rw; } BOTH[8:8]; "))
+    error = str(imported(file, "--ids", "1af4:10f0").exception)
+    assert error == f"{file}:2: IN (7:4) overlaps OUT (7:0)"
+
+
+def test_a_mistake_in_a_file_that_is_included(tmp_path: Path) -> None:
+    """It is named with its line, as the compiler's own errors are."""
+    file, inner = tmp_path / "uart.rdl", tmp_path / "inner.rdl"
+    file.write_text('addrmap uart {\n`include "inner.rdl"\n};')
+    inner.write_text("\nreg { field { sw = rw1; } EN[0:0]; } CTRL;\n")
+    error = str(imported(file, "--ids", "1af4:10f0").exception)
+    assert error.startswith(f"{file}:1: {inner}:2: EN: rw1: a card has")
+
+
+def test_a_file_without_an_addrmap(tmp_path: Path) -> None:
+    file = tmp_path / "part.rdl"
+    file.write_text("reg part { field {} EN[0:0]; };")
+    error = str(imported(file, "--ids", "1af4:10f0").exception)
+    assert error.endswith(": import the file that has the addrmap, which uses this one")
 
 
 def test_a_file_without_config_space_gets_its_ids(tmp_path: Path) -> None:
@@ -250,6 +354,7 @@ def test_properties_that_somebody_else_declared_otherwise(tmp_path: Path) -> Non
         (b"", "x.rdl:1: "),
         (b"\xff\xfe", "x.rdl:1: not UTF-8: save the file as UTF-8"),
         (b"addrmap a {};", "x.rdl:1: "),
+        ('\naddrmap a {\r\n\tdesc = "b\u200bc"; };'.encode(), "x.rdl:3: U+200B (ZERO WIDTH SPACE)"),
         (b"/" * (2**20 + 1), "x.rdl:1: longer than 1048576 bytes: no card"),
         (b"addrmap " * 10000, "x.rdl:1: "),
         (b"property p { component = reg; type = longint[]; };", "x.rdl:1: "),

@@ -71,12 +71,12 @@ def _text(name: str, raw: bytes) -> str:
         line = raw[: error.start].count(b"\n") + 1
         reason = f"byte {raw[error.start]:#04x} is not UTF-8: save the file as UTF-8"
         raise WrongCard(name, [(line, reason)]) from error
-    if wrong := list(_controls(text)):
+    if wrong := list(controls(text)):
         raise WrongCard(name, wrong)
     return text
 
 
-def _controls(text: str) -> Iterator[tuple[int, str]]:
+def controls(text: str) -> Iterator[tuple[int, str]]:
     """Yield (line, reason) of characters that would change how the lines around them look."""
     for number, line in enumerate(text.split("\n"), 1):
         characters = line.removesuffix("\r").replace("\t", " ")
@@ -94,6 +94,7 @@ def _parse(name: str, text: str) -> Any:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         reason = " ".join((error.problem or error.context or "not YAML").split())
+        reason = reason.partition(" with value ")[0]  # of a key that is there twice, in full
         raise WrongCard(name, [(mark.line + 1 if mark else 1, reason)]) from error
     except (YAMLError, ValueError, TypeError) as error:
         raise WrongCard(name, [(1, " ".join(str(error).split()))]) from error
@@ -118,7 +119,7 @@ def _foreign(text: str) -> Iterator[tuple[int, str]]:
         elif getattr(event, "value", None) == "<<":
             yield line, "<< merges keys: write them out"
         elif isinstance(event, ScalarEvent):
-            yield from ((line, reason) for _, reason in _controls(event.value))
+            yield from ((line, reason) for _, reason in controls(event.value))
             if not event.style and LONG_NUMBER.fullmatch(event.value):
                 yield line, f"a number of {len(event.value):,} digits: no register is so wide"
 

@@ -51,7 +51,13 @@ EXPECTED = {
     "tuple_type": "should be a list, with a dash before each entry",
     "model_type": "should be keys with values, as name: X",
 }
+PATTERNS: dict[object, str] = {
+    model.CARD_NAME: "should have small letters, digits and _, a letter first; 31 at most",
+    model.NAME: f"should have capitals, digits and _, a capital first; {model.NAME_MAX} at most",
+    model.SOURCE_NAME: "should have small letters, digits and _, a letter first; 63 at most",
+}
 NAMES_MAX = model.REGISTERS_MAX * model.BITS_MAX
+ALL_BARS = range(6)
 SHOWN = 40  # letters of a wrong value in a message
 
 
@@ -67,10 +73,11 @@ class Mistakes:
         self._incomplete: set[str] = set()
         self._has_vectors = True
         self._places = dict(_places(data, ()))
-        self._bars = frozenset(_each(data, "bars", "number"))
+        self._bars = frozenset(_bar_numbers(data))
         self._registers = frozenset(islice(_register_names(data), NAMES_MAX))
         self._fields = frozenset(islice(_field_names(data), NAMES_MAX))
         self._uncounted = frozenset(_uncounted(data))
+        self._nameless = any(_nameless(data))
         self._check()
 
     def _check(self) -> None:
@@ -92,6 +99,7 @@ class Mistakes:
             self._fields,
             frozenset(self._incomplete),
             self._uncounted,
+            self._nameless,
             self._has_vectors,
         )
         broken = list(rules.broken(card, known))
@@ -175,6 +183,14 @@ def _each(node: dict[str, Any], section: str, key: str) -> Iterator[Any]:
             yield entry[key]
 
 
+def _bar_numbers(data: dict[str, Any]) -> Iterable[int]:
+    """Return the numbers of the BARs; all that there can be if one of them is wrong."""
+    bars = data.get("bars")
+    entries = bars if isinstance(bars, list) else []
+    numbers: list[Any] = [one.get("number") if isinstance(one, dict) else None for one in entries]
+    return numbers if all(type(one) is int and one in ALL_BARS for one in numbers) else ALL_BARS
+
+
 def _registers(data: dict[str, Any]) -> list[dict[str, Any]]:
     registers = data.get("registers")
     entries = registers if isinstance(registers, list) else []
@@ -208,6 +224,14 @@ def _uncounted(data: dict[str, Any]) -> Iterator[str]:
             yield str(register.get("name"))
 
 
+def _nameless(data: dict[str, Any]) -> Iterator[bool]:
+    """Yield for each register and field whether it has no name."""
+    for register in _registers(data):
+        fields = register.get("fields")
+        for part in (register, *(fields if isinstance(fields, list) else ())):
+            yield isinstance(part, dict) and not isinstance(part.get("name"), str)
+
+
 def _field_names(data: dict[str, Any]) -> Iterator[str]:
     for register in _registers(data):
         for name in _each(register, "fields", "name"):
@@ -226,4 +250,5 @@ def _reason(detail: ErrorDetails) -> str:
         return f'missing key "{key}"'
     value = repr(detail["input"])
     value = value if len(value) <= SHOWN else f"{value[: SHOWN - 3]}..."
-    return f"{key}: {value}: {EXPECTED.get(kind) or detail['msg'].removeprefix('Value error, ')}"
+    expected = EXPECTED.get(kind) or PATTERNS.get(detail.get("ctx", {}).get("pattern"))
+    return f"{key}: {value}: {expected or detail['msg'].removeprefix('Value error, ')}"

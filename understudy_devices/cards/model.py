@@ -50,9 +50,12 @@ def _given(value: Any) -> Any:
 
 GIVEN = BeforeValidator(_given)
 """A key without a value is a mistake, though the key may be missing."""
-CardName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,30}$")]
-Name = Annotated[str, Field(pattern=rf"^[A-Z][A-Z0-9_]{{0,{NAME_MAX - 1}}}$")]
-SourceName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
+CARD_NAME = r"^[a-z][a-z0-9_]{0,30}$"
+NAME = rf"^[A-Z][A-Z0-9_]{{0,{NAME_MAX - 1}}}$"
+SOURCE_NAME = r"^[a-z][a-z0-9_]{0,62}$"
+CardName = Annotated[str, Field(pattern=CARD_NAME)]
+Name = Annotated[str, Field(pattern=NAME)]
+SourceName = Annotated[str, Field(pattern=SOURCE_NAME)]
 Text = Annotated[str, Field(min_length=1, max_length=10_000)]
 Byte = Annotated[int, Field(ge=0, lt=2**8)]
 Word = Annotated[int, Field(ge=0, lt=2**16)]

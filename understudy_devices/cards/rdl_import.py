@@ -2,14 +2,15 @@
 """A card from SystemRDL: a file from rdl_export.py, or any addrmap with the project's properties.
 
 An array of registers stays an array if it has one dimension.  Registers in register files are
-named by their path, such as CHANNEL_1_STATUS.
+named by their path, such as CHANNEL_1_STATUS.  A memory that is no BAR is an array of registers, or
+has the registers that it declares.
 What hardware does with a field (counters, hw, intr) is a card's behaviour, which is written in C,
-so it is left out.  Features that a card can't have are mistakes, each with its line: other accesses
-of software, memories that are not BARs.  All mistakes are reported at once, unless the file is not
-SystemRDL.
+so it is left out.  Features that a card can't have are mistakes, each with its line, such as other
+accesses of software.  All mistakes are reported at once, unless the file is not SystemRDL.
 """
 
 from collections.abc import Sequence
+from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any, cast
@@ -19,9 +20,9 @@ from systemrdl.rdltypes.user_struct import UserStruct
 
 from understudy_devices.cards.document import Place
 from understudy_devices.cards.mistakes import Mistakes
-from understudy_devices.cards.model import REGISTERS_MAX, Card
+from understudy_devices.cards.model import BITS_MAX, REGISTERS_MAX, Card
 from understudy_devices.cards.rdl_properties import NUMBER, PROPERTIES, TEXT, WAYS
-from understudy_devices.cards.rdl_source import compiled, line
+from understudy_devices.cards.rdl_source import compiled, mistake
 from understudy_devices.cards.rdl_string import plain
 from understudy_devices.cards.wrong import WrongCard
 
@@ -31,6 +32,8 @@ Ids = tuple[int, int]
 ACCESS = {ways: access for access, ways in WAYS.items()}
 CLASS = 0xFF0000  # a device that is in no class
 NO_IDS = "no pci_config: give its PCI IDs with --ids VENDOR:DEVICE, or set that property"
+VARIES = "its reset is a signal's or another field's value: write a number"
+WRITTEN = "_WRITTEN"
 KNOWN = "a card has rw, ro, wo, and one effect of a read or of a write"
 
 
@@ -43,11 +46,11 @@ def load_rdl(file: Path, before: Sequence[Path] = (), ids: Ids | None = None) ->
 
 
 class _Reader:
-    """Converts the nodes to a document like the YAML file's, and remembers their lines."""
+    """Converts the nodes to a document like the YAML file's, and remembers which part is which."""
 
     def __init__(self, file: Path, top: AddrmapNode, ids: Ids | None) -> None:
         self._file, self._top, self._ids = file, top, ids
-        self._lines: dict[Place, int] = {(): self._line(top)}
+        self._nodes: dict[Place, Node] = {(): top}
         self._wrong: list[tuple[int, str]] = []
         self._number = 0  # of registers and memories, with each element of an array
 
@@ -55,19 +58,20 @@ class _Reader:
         """Return the card; raise a WrongCard with all mistakes."""
         document = self._document()
         mistakes = Mistakes(document)
-        problems = [(self._nearest(place), reason) for place, reason in mistakes.found]
-        if problems or self._wrong:
-            raise WrongCard(str(self._file), [*self._wrong, *problems])
+        for place, reason in mistakes.found:
+            self._refuse(self._nearest(place), reason)
+        if self._wrong:
+            raise WrongCard(str(self._file), self._wrong)
         assert mistakes.card, "a document without mistakes is a card"
         return mistakes.card
 
-    def _line(self, node: Node) -> int:
-        return line(self._file, node)
+    def _refuse(self, node: Node, reason: str) -> None:
+        self._wrong.append(mistake(self._file, node, reason))
 
-    def _nearest(self, place: Place) -> int:
-        while place not in self._lines:
+    def _nearest(self, place: Place) -> Node:
+        while place not in self._nodes:
             place = place[:-1]
-        return self._lines[place]
+        return self._nodes[place]
 
     def _document(self) -> dict[str, Any]:
         windows = [
@@ -77,8 +81,8 @@ class _Reader:
         ]
         document: dict[str, Any] = {
             "name": self._top.inst_name.lower(),
-            "title": plain(self._top.get_property("name")),
-            "description": _description(self._top),
+            "title": _text(self._top, "name"),
+            "description": _text(self._top),
             "bars": [],
             "registers": [],
         }
@@ -91,7 +95,7 @@ class _Reader:
             if parts := self._own(self._top, f"pci_{key}"):
                 document[key] = [_members(one) for one in parts]
         for number, window in enumerate(windows or [self._top]):
-            self._lines["bars", number] = self._line(window)
+            self._nodes["bars", number] = window
             bar = self._bar(window)
             document["bars"].append(bar)
             self._add_registers(window, bar["number"], document["registers"])
@@ -100,9 +104,9 @@ class _Reader:
     def _config(self) -> dict[str, Any]:
         given = self._own(self._top, "pci_config")
         if given and self._ids:
-            self._wrong.append((self._line(self._top), "it has a pci_config: leave --ids away"))
+            self._refuse(self._top, "it has a pci_config: leave --ids away")
         elif not given and not self._ids:
-            self._wrong.append((self._line(self._top), NO_IDS))
+            self._refuse(self._top, NO_IDS)
         if given:
             return _members(given)
         vendor, device = self._ids or (0, 0)
@@ -140,7 +144,7 @@ class _Reader:
             "name": window.inst_name.upper(),
             "bytes": self._own(window, "pci_bar_bytes") or 1 << (size - 1).bit_length(),
             "kind": self._own(window, "pci_bar_kind") or "memory32",
-            "description": _description(window),
+            "description": _text(window),
         }
 
     def _own(self, node: Node, name: str) -> Any:
@@ -155,7 +159,7 @@ class _Reader:
         parts = value if kind.endswith("[]") and isinstance(value, list) else [value]
         if value is None or all(isinstance(part, VALUES.get(kind, UserStruct)) for part in parts):
             return value
-        self._wrong.append((self._line(node), f"{name}: declare it as understudy does: {kind}"))
+        self._refuse(node, f"{name}: declare it as understudy does: {kind}")
         return None
 
     def _add_registers(
@@ -164,33 +168,54 @@ class _Reader:
         for node in window.descendants(unroll=False):
             self._count(node)
         for node in window.descendants(unroll=True):
-            if isinstance(node, MemNode):
-                reason = f"{node.inst_name}: a memory is a BAR: give it pci_bar_number"
-                self._wrong.append((self._line(node), reason))
-            elif isinstance(node, RegNode):
-                if _is_later_element(node):
-                    continue
-                place: Place = ("registers", len(registers))
-                self._lines[place] = self._line(node)
-                registers.append(self._register(place, node, window, bar))
+            place: Place = ("registers", len(registers))
+            if isinstance(node, MemNode) and not _has_registers(node):
+                self._nodes[place] = node
+                registers.append(self._words(node, window, bar))
+            elif isinstance(node, RegNode) and not _is_later_element(node):
+                for ending, fields in _sides(node):
+                    place = ("registers", len(registers))
+                    self._nodes[place] = node
+                    register = self._register(place, node, fields, window, bar)
+                    registers.append(register | {"name": register["name"] + ending})
 
     def _count(self, node: Node) -> None:
-        """Count a register or memory with all elements, before a loop walks these."""
-        if not isinstance(node, MemNode | RegNode):
+        """Count a register or a memory's words, with all elements, before a loop walks these."""
+        if isinstance(node, MemNode) and not _has_registers(node):
+            number, advice = node.get_property("mementries"), "give this memory a pci_bar_number"
+        elif isinstance(node, RegNode):
+            number, advice = 1, "no card has so many"
+        else:
             return
-        number, part = 1, cast(Node | None, node)
+        part = cast(Node | None, node)
         while isinstance(part, AddressableNode):
             number *= prod(part.array_dimensions or ())
             part = part.parent
         self._number += number
         if self._number > REGISTERS_MAX:
-            reason = f"more than {REGISTERS_MAX} registers: no card has so many"
-            raise WrongCard(str(self._file), [(self._line(node), reason)])
+            reason = f"more than {REGISTERS_MAX} registers: {advice}"
+            raise WrongCard(str(self._file), [mistake(self._file, node, reason)])
+
+    def _words(self, node: MemNode, window: AddressableNode, bar: int) -> dict[str, Any]:
+        return {
+            "name": _path(node, window).upper(),
+            "bar": bar,
+            "offset": node.absolute_address - window.absolute_address,
+            "width": node.get_property("memwidth"),
+            "access": self._access(node),
+            "description": _text(node),
+            "count": node.get_property("mementries"),
+        }
 
     def _register(
-        self, place: Place, node: RegNode, window: AddressableNode, bar: int
+        self,
+        place: Place,
+        node: RegNode,
+        fields: Sequence[FieldNode],
+        window: AddressableNode,
+        bar: int,
     ) -> dict[str, Any]:
-        name = node.get_rel_path(window, hier_separator="_", array_suffix="_{index:d}")
+        name = _path(node, window)
         array: dict[str, Any] = {}
         if _is_array(node):
             assert node.array_dimensions
@@ -202,27 +227,28 @@ class _Reader:
             "offset": node.absolute_address - window.absolute_address,
             "width": node.get_property("regwidth"),
             "kind": self._own(node, "pci_register_kind") or "plain",
-            "description": _description(node),
+            "description": _text(node),
         } | array
-        fields = list(node.fields())
+        if node.get_property("regwidth") > BITS_MAX:
+            return register | {"access": "ro"}  # one mistake, not also one of each field
         if self._own(node, "pci_one_value") and len(fields) == 1:
             value = {"access": self._access(fields[0]), "reset": fields[0].get_property("reset")}
             return register | {key: entry for key, entry in value.items() if entry is not None}
         for number, field in enumerate(fields):
-            self._lines[*place, "fields", number] = self._line(field)
+            self._nodes[*place, "fields", number] = field
         return register | {"fields": [self._field(field) for field in fields]}
 
     def _field(self, node: FieldNode) -> dict[str, Any]:
         reset = node.get_property("reset")
         if isinstance(reset, Node):
-            self._wrong.append((self._line(node), f"{node.inst_name}: reset is a number"))
+            self._refuse(node, f"{node.inst_name}: {VARIES}")
             reset = 0
         field: dict[str, Any] = {
             "name": node.inst_name.upper(),
             "bits": f"{node.high}:{node.low}",
             "access": self._access(node),
             "reset": reset or 0,
-            "description": _description(node),
+            "description": _text(node),
         }
         if values := node.get_property("encode"):
             field["values"] = [
@@ -235,14 +261,38 @@ class _Reader:
             ]
         return field
 
-    def _access(self, node: FieldNode) -> str:
-        ways = [node.get_property(key) for key in ("sw", "onread", "onwrite")]
-        names = tuple(way.name if way else None for way in ways)
-        if names in ACCESS:
-            return ACCESS[names]
+    def _access(self, node: FieldNode | MemNode) -> str:
+        keys = ("sw", "onread", "onwrite") if isinstance(node, FieldNode) else ("sw",)
+        names = [way.name if (way := node.get_property(key)) else None for key in keys]
+        ways = (*names, None, None)[:3]
+        if ways in ACCESS:
+            return ACCESS[ways]
         kind = ", ".join(filter(None, names))
-        self._wrong.append((self._line(node), f"{node.inst_name}: {kind}: {KNOWN}"))
+        self._refuse(node, f"{node.inst_name}: {kind}: {KNOWN}")
         return "ro"
+
+
+def _path(node: AddressableNode, window: AddressableNode) -> str:
+    return node.get_rel_path(window, hier_separator="_", array_suffix="_{index:d}")
+
+
+def _has_registers(memory: MemNode) -> bool:
+    return any(isinstance(node, RegNode) for node in memory.descendants())
+
+
+def _sides(node: RegNode) -> list[tuple[str, list[FieldNode]]]:
+    """Return the register's fields, after "".  If some bits are one field for reads and another
+    field for writes, these are two registers: fields of each, after the ending of its name.
+    """
+    fields = list(node.fields())
+    read, written = (
+        [field for field in fields if field.get_property("sw").name == way] for way in ("r", "w")
+    )
+    pairs = product(read, written)
+    overlap = any(one.low <= other.high and other.low <= one.high for one, other in pairs)
+    if overlap and len(read) + len(written) == len(fields):
+        return [("", read), (WRITTEN, written)]
+    return [("", fields)]
 
 
 def _is_array(node: RegNode) -> bool:
@@ -264,5 +314,7 @@ def _members(structure: UserStruct) -> dict[str, Any]:
     }
 
 
-def _description(node: Node) -> str:
-    return plain(node.get_property("desc") or node.get_property("name"))
+def _text(node: Node, *keys: str) -> str:
+    """Return the first of these texts that is there, by default the description or the name."""
+    texts = (plain(node.get_property(key) or "") for key in keys or ("desc", "name"))
+    return next(filter(None, texts), node.inst_name)

@@ -11,12 +11,18 @@ from systemrdl.node import AddrmapNode, Node
 from systemrdl.source_ref import FileSourceRef, SourceRefBase
 
 from understudy_devices.base.errors import UserError
-from understudy_devices.cards.document import BYTES_MAX
+from understudy_devices.cards.document import BYTES_MAX, controls
 from understudy_devices.cards.wrong import WrongCard
 
 PERL = "<%"
 INCLUDED = re.compile(r'`include\s+("([^\r\n]+)"|<([^\r\n]+)>)')  # as the compiler reads it
 FILES_MAX = 1000
+DECLARED = ": if another file declares it, name that file with --include"
+ADVICE = {  # by the beginning of the compiler's message
+    "Unrecognized property": DECLARED,
+    "Type '.*' is not defined": DECLARED,
+    "Could not find any 'addrmap'": ": import the file that has the addrmap, which uses this one",
+}
 
 
 def compiled(file: Path, before: Sequence[Path] = ()) -> AddrmapNode:
@@ -38,15 +44,14 @@ def compiled(file: Path, before: Sequence[Path] = ()) -> AddrmapNode:
         raise WrongCard(str(file), printer.errors or [gives_up]) from error
 
 
-def line(file: Path, node: Node) -> int:
-    """Return the line where a node is instantiated, else declared; 1 if the line is in another
-    file."""
-    return _line(file, node.inst.inst_src_ref or node.inst.def_src_ref)
+def mistake(file: Path, node: Node, reason: str) -> tuple[int, str]:
+    """Return the line where a node is instantiated, else declared, and the reason, as _at does."""
+    return _at(file, node.inst.inst_src_ref or node.inst.def_src_ref, reason)
 
 
 def _refuse_foreign(files: Sequence[Path]) -> None:
-    """Refuse files, and those that they include, if one is too long, not text, or contains Perl,
-    which the compiler would run."""
+    """Refuse files, and those that they include, if one is too long, not text, has characters that
+    a specification can't have, or contains Perl, which the compiler would run."""
     waiting = [*files]
     seen: set[tuple[Path, Path]] = set()  # a link's own folder says what the file includes
     while waiting:
@@ -86,6 +91,8 @@ def _text(file: Path) -> str:
         raise UserError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
     if len(raw) > BYTES_MAX:
         raise WrongCard(str(file), [(1, f"longer than {BYTES_MAX} bytes: no card")])
+    if wrong := list(controls(text)):
+        raise WrongCard(str(file), wrong)
     return text
 
 
@@ -99,15 +106,13 @@ class _Told(MessagePrinter):
     def print_message(self, severity: Severity, text: str, src_ref: SourceRefBase | None) -> None:
         if severity == Severity.ERROR or (severity > Severity.ERROR and not self.errors):
             reason = " ".join(text.partition(" expecting {")[0].split())
-            self.errors.append(self._at(src_ref, reason))
-
-    def _at(self, place: SourceRefBase | None, reason: str) -> tuple[int, str]:
-        """Return the line and the reason; of another file, the reason begins with its name."""
-        if isinstance(place, FileSourceRef) and Path(place.path) != self._file:
-            reason = f"{place.path}:{getattr(place, 'line', 1)}: {reason}"
-        return _line(self._file, place), reason
+            advice = next((one for sign, one in ADVICE.items() if re.match(sign, reason)), "")
+            self.errors.append(_at(self._file, src_ref, reason + advice))
 
 
-def _line(file: Path, place: SourceRefBase | None) -> int:
-    here = isinstance(place, FileSourceRef) and Path(place.path) == file
-    return int(getattr(place, "line", 1)) if here else 1
+def _at(file: Path, place: SourceRefBase | None, reason: str) -> tuple[int, str]:
+    """Return the line and the reason; of another file, 1, and the reason begins with its place."""
+    line = int(getattr(place, "line", 1))
+    if not isinstance(place, FileSourceRef):
+        return 1, reason
+    return (line, reason) if Path(place.path) == file else (1, f"{place.path}:{line}: {reason}")

@@ -45,19 +45,23 @@ class Known:
     """Registers without some of their fields."""
     uncounted: frozenset[str]
     """Arrays whose count is wrong, so that any number may follow their name."""
+    nameless: bool
+    """Whether the name of a register or field is missing, so that any name may be its."""
     vectors: bool
     """Whether the number of vectors is the document's: no capability was set aside."""
 
     def has_register(self, name: str) -> bool:
         """Return whether a register or an element has this name."""
-        return name in self.registers or _array_of(name) in self.uncounted
+        return self.nameless or name in self.registers or _array_of(name) in self.uncounted
 
     def has_field(self, name: str) -> bool:
         """Return whether a register or an element has this field, as REGISTER.FIELD."""
         register, _, field = name.partition(".")
         array = _array_of(register)
-        return name in self.fields or (
-            array in self.uncounted and f"{array}.{field}" in self.fields
+        return (
+            self.nameless
+            or name in self.fields
+            or (array in self.uncounted and f"{array}.{field}" in self.fields)
         )
 
 

@@ -15,7 +15,7 @@ from systemrdl.node import FieldNode, RegNode
 
 from understudy_devices.cards import specification
 from understudy_devices.cards.rdl_export import rdl
-from understudy_devices.cards.rdl_import import VARIES
+from understudy_devices.cards.rdl_import import OUTSIDE, VARIES
 from understudy_devices.cards.wrong import WrongCard
 from understudy_devices.cli.card import command
 
@@ -290,6 +290,19 @@ def test_ids_of_a_file_that_has_them(tmp_path: Path) -> None:
     file.write_text(CONFIG + UART.partition("\n")[2])
     error = str(imported(file, "--ids", "1af4:10f0").exception)
     assert error == f"{file}:6: it has a pci_config: leave --ids away"
+
+
+def test_a_register_outside_all_bars(tmp_path: Path) -> None:
+    """It would be lost."""
+    file = tmp_path / "two.rdl"
+    file.write_text(
+        "property pci_bar_number { component = addrmap | mem; type = longint unsigned; };\n"
+        "addrmap two {\n"
+        "addrmap { pci_bar_number = 1; reg { field {} A; } R; } first;\n"
+        "reg { field {} B; } other @0x100;\n};"
+    )
+    error = str(imported(file, "--ids", "1af4:10f0").exception)
+    assert error == f"{file}:4: other: {OUTSIDE}"
 
 
 def test_another_tools_properties(tmp_path: Path) -> None:

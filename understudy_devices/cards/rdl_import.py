@@ -33,6 +33,7 @@ ACCESS = {ways: access for access, ways in WAYS.items()}
 CLASS = 0xFF0000  # a device that is in no class
 NO_IDS = "no pci_config: give its PCI IDs with --ids VENDOR:DEVICE, or set that property"
 VARIES = "its reset is a signal's or another field's value: write a number"
+OUTSIDE = "it is in no BAR, since other parts have pci_bar_number: give it one, or move it there"
 WRITTEN = "_WRITTEN"
 KNOWN = "a card has rw, ro, wo, and one effect of a read or of a write"
 
@@ -74,11 +75,11 @@ class _Reader:
         return self._nodes[place]
 
     def _document(self) -> dict[str, Any]:
-        windows = [
-            node
-            for node in self._top.children()
-            if isinstance(node, AddressableNode) and self._own(node, "pci_bar_number") is not None
-        ]
+        parts = [node for node in self._top.children() if isinstance(node, AddressableNode)]
+        windows = [node for node in parts if self._own(node, "pci_bar_number") is not None]
+        for node in parts:
+            if windows and node not in windows:
+                self._refuse(node, f"{node.inst_name}: {OUTSIDE}")
         document: dict[str, Any] = {
             "name": self._top.inst_name.lower(),
             "title": _text(self._top, "name"),
@@ -92,8 +93,8 @@ class _Reader:
             document["capabilities"] = capabilities
         document["config"] = self._config()
         for key in ("interrupts", "buffers", "rings"):
-            if parts := self._own(self._top, f"pci_{key}"):
-                document[key] = [_members(one) for one in parts]
+            if structures := self._own(self._top, f"pci_{key}"):
+                document[key] = [_members(one) for one in structures]
         for number, window in enumerate(windows or [self._top]):
             self._nodes["bars", number] = window
             bar = self._bar(window)

@@ -57,14 +57,24 @@ static int check_copy(struct pt_regs *regs, const void *memory)
 	return 1;
 }
 
+static int check_at_breakpoint(struct pt_regs *regs, const void *memory)
+{
+	int refused;
+
+	breakpoint_locks();
+	refused = check_copy(regs, memory);
+	breakpoint_unlocks();
+	return refused;
+}
+
 static int at_copy_from_user(struct kprobe *probe, struct pt_regs *regs)
 {
-	return check_copy(regs, (void *)regs->di);
+	return check_at_breakpoint(regs, (void *)regs->di);
 }
 
 static int at_copy_to_user(struct kprobe *probe, struct pt_regs *regs)
 {
-	return check_copy(regs, (void *)regs->si);
+	return check_at_breakpoint(regs, (void *)regs->si);
 }
 
 /* --- mappings ----------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #define UNDERSTUDY_VPCIB_BREAKPOINT_H
 
 #include <linux/kprobes.h>
+#include <linux/lockdep.h>
 
 /*
  * The post_handler of kprobes whose pre_handler changes where the processor goes on.  The kernel turns
@@ -12,6 +13,26 @@
 static inline void stays_breakpoint(struct kprobe *probe, struct pt_regs *regs,
 				    unsigned long flags)
 {
+}
+
+/*
+ * Begin and end of what takes locks in a pre_handler.  To lockdep, the breakpoint's exception is an
+ * interrupt that can't be masked, and so may come while its processor holds any lock.  But this one
+ * comes only where a function begins that nobody calls with a lock of the bus.  (lockdep_off does not
+ * help in such an interrupt.)
+ */
+static inline void breakpoint_locks(void)
+{
+#ifdef CONFIG_PROVE_LOCKING
+	this_cpu_inc(lockdep_recursion);
+#endif
+}
+
+static inline void breakpoint_unlocks(void)
+{
+#ifdef CONFIG_PROVE_LOCKING
+	this_cpu_dec(lockdep_recursion);
+#endif
 }
 
 #endif

@@ -21,6 +21,7 @@
 #include <linux/stacktrace.h>
 #include <linux/uaccess.h>
 
+#include "breakpoint.h"
 #include "card.h"
 #include "../iprobe/iprobe.h"
 
@@ -141,13 +142,10 @@ static int at_copy(struct kprobe *probe, struct pt_regs *regs)
 	if (!may_not_sleep(at) || pagefault_disabled())
 		return 0;
 	entry.ip = (unsigned long)probe->addr;
+	breakpoint_locks();
 	report(at, where(at), frames, save_regs(&entry, frames, FRAMES, 0));
+	breakpoint_unlocks();
 	return 0;
-}
-
-/* With this, the kernel always uses a breakpoint. */
-static void after_copy(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
-{
 }
 
 static struct iprobe resched_probe = { .symbol = "__cond_resched",
@@ -157,7 +155,7 @@ static struct iprobe bug_probe = { .symbol = "__schedule_bug", .decide = at_bug 
 #define COPY(name)                                           \
 	{                                                    \
 		.symbol_name = name, .pre_handler = at_copy, \
-		.post_handler = after_copy                   \
+		.post_handler = stays_breakpoint             \
 	}
 static struct kprobe copy_probes[] = {
 	COPY("_copy_from_user"), COPY("_copy_to_user"), COPY("__get_user_1"),

@@ -175,7 +175,7 @@ def _kbuild(
         *further,
         target,
     ]
-    folders = (kernel.folder, kernel.headers, kernel.private_headers)
+    folders = (kernel.folder, kernel.headers.resolve(), kernel.private_headers)
     return sandbox.compiled(
         command,
         tree,

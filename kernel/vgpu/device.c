@@ -312,7 +312,8 @@ static void describe(const struct card_table *table)
 		};
 }
 
-static int __init vgpu_init(void)
+/* notrace: as of the bus (kernel/vpcib/main.c), but the driver lies where this was. */
+static int __init notrace vgpu_init(void)
 {
 	unsigned int i;
 	int ret;

@@ -26,6 +26,9 @@ registered() {{
 		/sys/kernel/debug/* 2> /dev/null
 }}
 allocated() {{
+	for each in /sys/kernel/slab/kmalloc-*/shrink; do
+		echo 1 > $each # or KASAN keeps what was freed
+	done
 	cat /sys/kernel/debug/slab/kmalloc-*/alloc_traces | awk '$2 ~ /^0xf/ {{ print $2, $1 }}'
 	awk '$3 ~ /^0xf/ {{ print $3, 1 }}' /proc/vmallocinfo
 	awk '$2 ~ /^0xf/ {{ pieces[$2]++ }} END {{ for (from in pieces) print from, pieces[from] }}' \
@@ -55,6 +58,9 @@ still_registered() {{
 	registered | grep -vxFf /tmp/registered | grep -xFf /tmp/with
 }}
 still_allocated() {{
+	for each in /sys/kernel/slab/kmalloc-*/shrink; do
+		echo 1 > $each # or KASAN keeps what was freed
+	done
 	allocated | grep -vFf /tmp/allocated
 }}
 after_unloading() {{

@@ -39,6 +39,11 @@ COMPLAINT = re.compile(
 PAST_END = "copy past the end"
 TOO_LONG = re.compile(r"usercopy: Kernel memory \w+ attempt|__copy_overflow")
 """The kernel refuses to copy more than the memory has."""
+COMPLAINTS = {
+    PAST_END: TOO_LONG,
+    "sleeping in atomic context": re.compile(r"sleeping function called from invalid context"),
+}
+"""What the kernel says of mistakes that have a name."""
 LINES = {
     "interrupt requested too early": re.compile(r"\bline_is_requested\+0x"),
     "interrupt freed too late": re.compile(r"\bline_is_freed\+0x"),
@@ -243,8 +248,9 @@ def _complaints(log: str) -> list[Finding]:
     lines = [
         line for line in log.splitlines() if COMPLAINT.search(line) and not DETAILS.search(line)
     ]
-    rule = PAST_END if any(TOO_LONG.search(line) for line in lines) else "the kernel complains"
-    return [Finding(rule, 0, lines[0])] if lines else []
+    text = "\n".join(lines)
+    names = (rule for rule, sign in COMPLAINTS.items() if sign.search(text))
+    return [Finding(next(names, "the kernel complains"), 0, lines[0])] if lines else []
 
 
 def _last(console: str) -> str:

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A plugin of pytest that runs the first tests of each file that are not left out otherwise, and of
-those that boot VMs only the first.
-
-Three notice that something is not installed.
-"""
+those that boot VMs only the first."""
 
 from collections import Counter
 from pathlib import Path
@@ -12,7 +9,7 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--few", type=int, default=3, help="how many tests of each file")
+    parser.addoption("--few", type=int, default=2, help="how many tests of each file")
 
 
 @pytest.hookimpl(trylast=True)

@@ -235,7 +235,17 @@ WRONG = {
         "memory leaked", ((_OPERATE, '\tkstrdup("kept", GFP_KERNEL);\n' + _OPERATE),)
     ),
     "keeps_free_page": Rude("memory leaked", (_in_start("__get_free_page(GFP_KERNEL);"),)),
-    "keeps_alloc_pages": Rude("memory leaked", (_in_start("alloc_pages(GFP_KERNEL, 1);"),)),
+    "keeps_one_of_many": Rude(
+        "memory leaked",
+        (
+            _in_start(
+                "for (int i = 0; i < 100; i++)\n"
+                "\t\t__free_pages(alloc_pages(GFP_KERNEL, 1), 1);\n"
+                "\t{\n\t\tstatic int times;\n"
+                "\t\tif (times++ == 100)\n\t\t\talloc_pages(GFP_KERNEL, 1);\n\t}"
+            ),
+        ),
+    ),
     "keeps_large": Rude("memory leaked", (_in_start("kmalloc(20000 + bytes, GFP_KERNEL);"),)),
     "keeps_pages": Rude(
         "memory leaked",
@@ -393,6 +403,17 @@ UNMAPS_TOO_EARLY = Rude(
 
 BELIEVES_KMALLOC = Rude("the kernel died", (("\tif (!copier)\n\t\treturn -ENOMEM;\n", ""),))
 """It does not look whether it got memory."""
+BELIEVES_PAGES = Rude(
+    "the kernel died",
+    (
+        (
+            _MASTER,
+            "\t{\n\t\tchar *page = (char *)__get_free_page(GFP_KERNEL);\n"
+            "\t\tpage[0] = 1;\n\t\tfree_page((unsigned long)page);\n\t}\n" + _MASTER,
+        ),
+    ),
+)
+"""It does not look whether it got a page."""
 LEAKS_ON_ERROR = Rude(
     "memory leaked", (("put:\n\tkref_put(&copier->users, copier_free);\n", "put:\n"),)
 )

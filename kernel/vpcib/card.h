@@ -306,6 +306,7 @@ void fault_corrupts(const struct vpcib_card *card, void *arrived, size_t bytes);
 
 /* refusal.c */
 bool refusal_of(const char *name);
+bool refusal_at(const char *function, unsigned long caller);
 int refusal_watch(bool on);
 int refusal_init(void);
 void refusal_exit(void);

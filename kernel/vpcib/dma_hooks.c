@@ -92,8 +92,10 @@ static dma_addr_t our_map(struct device *dev, struct page *page, size_t offset,
 			  unsigned long attributes)
 {
 	typeof(our_map) *original = probes[MAP].original;
-	dma_addr_t address = original(dev, page, offset, bytes, direction, attributes);
+	dma_addr_t address = DMA_MAPPING_ERROR;
 
+	if (!refusal_at(probes[MAP].symbol, _RET_IP_))
+		address = original(dev, page, offset, bytes, direction, attributes);
 	dma_never_skip_sync(dev);
 	if (!dma_mapping_error(dev, address))
 		dma_give_mapped(dev, address, bytes, direction);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A list of the pages that modules have allocated and not freed, which tells the referee what a
- * driver leaks: the file vpcib_pages of debugfs.  A line is a number of allocations and the place
- * in the module to which they returned; an address without a name is one of an unloaded module.
+ * driver leaks: the file vpcib_pages of debugfs.  It has a line for each allocation, with the place
+ * in the module to which it returned; an address without a name is one of an unloaded module.
  *
- * The functions by which a module can ask for whole pages are intercepted.  Any part of the kernel
- * may free them, so for that the kernel's tracepoint is used.  Smaller pieces of memory and those of
- * vmalloc are in lists of the kernel.
+ * The functions below are intercepted; the kernel itself uses others, or the same ones for a
+ * module (kvmalloc).  Any part of the kernel may free pages, so for that the kernel's tracepoint is
+ * used.  Smaller pieces of memory and those of vmalloc are in lists of the kernel.
  *
  * Active only with the parameter "races".
  */
@@ -74,7 +74,9 @@ static bool by_module(struct iprobe *probe, struct pt_regs *regs)
 {
 	unsigned long caller = *(unsigned long *)regs->sp;
 
-	return caller >= MODULES_VADDR && caller < MODULES_END;
+	/* Some of the functions end with a jump to another one, with our address on the stack. */
+	return caller >= MODULES_VADDR && caller < MODULES_END &&
+	       !within_module(caller, THIS_MODULE);
 }
 
 typedef unsigned long allocator(unsigned long a, unsigned long b, unsigned long c,
@@ -100,9 +102,12 @@ static unsigned long passed_on(enum function which, unsigned long caller,
 			       unsigned long d)
 {
 	allocator *original = probes[which].original;
-	unsigned long where = original(a, b, c, d);
+	unsigned long where;
 	struct page *page;
 
+	if (refusal_at(probes[which].symbol, caller))
+		return 0;
+	where = original(a, b, c, d);
 	if (ZERO_OR_NULL_PTR((void *)where))
 		return where;
 	page = which == PAGES || which == PAGES_NEAR ? (struct page *)where
@@ -163,7 +168,7 @@ static int pages_show(struct seq_file *file, void *unused_data)
 		caller = one->caller;
 		raw_spin_unlock_irqrestore(&kept_lock, flags);
 		if (caller)
-			seq_printf(file, "1 %pS\n", (void *)caller);
+			seq_printf(file, "%pS\n", (void *)caller);
 	}
 	return 0;
 }

@@ -6,12 +6,12 @@
  *
  * A request is a call of a function in the table below by code of the module that was loaded last,
  * from the begin of its init function on.  The function is not executed, and its caller gets an error.
- * Interrupts are requested from the bus itself (interrupt.c).
+ * Interrupts are requested from the bus itself (irqs.c), and what the bus intercepts anyway, asks here
+ * (pages.c, dma_hooks.c): the kernel lets only one change where a function goes on.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/err.h>
-#include <linux/dma-mapping.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 
@@ -44,11 +44,6 @@ static long busy(void)
 	return -EBUSY;
 }
 
-static long no_mapping(void)
-{
-	return DMA_MAPPING_ERROR;
-}
-
 struct request {
 	struct kprobe probe;
 	long (*refusal)(void);
@@ -67,12 +62,8 @@ static int at_request(struct kprobe *probe, struct pt_regs *regs);
 
 /* A kernel has some of these names: newer ones have those with "noprof". */
 static struct request requests[] = {
-	REQUEST("__kmalloc", null),
-	REQUEST("__kmalloc_noprof", null),
 	REQUEST("kmalloc_trace", null),
 	REQUEST("__kmalloc_cache_noprof", null),
-	REQUEST("kmalloc_large", null),
-	REQUEST("__kmalloc_large_noprof", null),
 	REQUEST("kvmalloc_node", null),
 	REQUEST("__kvmalloc_node_noprof", null),
 	REQUEST("kstrdup", null),
@@ -84,13 +75,10 @@ static struct request requests[] = {
 	REQUEST("vmalloc_noprof", null),
 	REQUEST("vzalloc", null),
 	REQUEST("vzalloc_noprof", null),
-	REQUEST("__get_free_pages", null),
-	REQUEST("get_free_pages_noprof", null),
 	REQUEST("devm_kmalloc", null),
 	REQUEST("devm_kasprintf", null),
 	REQUEST("dma_alloc_attrs", null),
 	REQUEST("dmam_alloc_attrs", null),
-	REQUEST("dma_map_page_attrs", no_mapping),
 	REQUEST("dma_pool_create", null),
 	REQUEST("dma_pool_create_node", null),
 	REQUEST("dmam_pool_create", null),
@@ -132,16 +120,24 @@ static struct request requests[] = {
 
 static struct module *loaded; /* last, and still there */
 
+/* Returns whether a call of a function is refused.  Context: any. */
+bool refusal_at(const char *function, unsigned long caller)
+{
+	struct module *module = READ_ONCE(loaded);
+
+	if (!module || !within_module(caller, module) || !fault_is_due(FAULT_REQUEST))
+		return false;
+	pr_info("fault: %pS is refused %s\n", (void *)caller, function);
+	return true;
+}
+
 /* Returns 1 if the request is refused: another function runs instead. */
 static int at_request(struct kprobe *probe, struct pt_regs *regs)
 {
 	const struct request *request = container_of(probe, struct request, probe);
-	unsigned long caller = *(unsigned long *)regs->sp;
-	struct module *module = READ_ONCE(loaded);
 
-	if (!module || !within_module(caller, module) || !fault_is_due(FAULT_REQUEST))
+	if (!refusal_at(probe->symbol_name, *(unsigned long *)regs->sp))
 		return 0;
-	pr_info("fault: %pS is refused %s\n", (void *)caller, probe->symbol_name);
 	regs->ip = (unsigned long)request->refusal;
 	return 1;
 }
@@ -173,6 +169,7 @@ int refusal_watch(bool on)
 	static bool watches;
 	struct request *request;
 	u32 count = 0;
+	int ret;
 
 	if (on == watches)
 		return 0;
@@ -182,8 +179,12 @@ int refusal_watch(bool on)
 		/* or else it can't be registered again, or only switched off */
 		request->probe.addr = NULL;
 		request->probe.flags = 0;
-		request->intercepted = on && !register_kprobe(&request->probe);
-		count += request->intercepted;
+		ret = on ? register_kprobe(&request->probe) : -ENOENT;
+		request->intercepted = !ret;
+		count += !ret;
+		if (ret && ret != -ENOENT)
+			pr_warn("can't refuse %s: %d\n", request->probe.symbol_name,
+				ret);
 	}
 	watches = on;
 	if (on && !count) {

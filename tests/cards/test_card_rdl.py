@@ -140,7 +140,7 @@ def test_a_file_of_somebody_else_becomes_a_card(tmp_path: Path) -> None:
             "CTRL @0x0",
             "CTRL @0x0 ; external mem {mementries=4097; memwidth=8;} RAM",
             11,
-            "more than 4096 registers: give this memory a pci_bar_number",
+            "more than 4096 registers: make this memory a BAR",
         ),
         (
             "CTRL @0x0",

@@ -7,6 +7,7 @@ import pytest
 from guests import group
 from rude_drivers import (
     BELIEVES_KMALLOC,
+    BELIEVES_PAGES,
     EXERCISE,
     LEAKS_ON_ERROR,
     RIGHT,
@@ -50,10 +51,11 @@ def test_the_reference_driver_survives(card: str, kind: str) -> None:
         (WAITS, "interrupt"),
         (UNMAPS_TOO_EARLY, "stall"),
         (BELIEVES_KMALLOC, "request"),
+        (BELIEVES_PAGES, "request"),
         (LEAKS_ON_ERROR, "request"),
         (STAYS_ON_ERROR, "request"),
     ],
-    ids=["waits", "unmaps", "believes", "leaks", "stays"],
+    ids=["waits", "unmaps", "believes", "believes_pages", "leaks", "stays"],
 )
 def test_a_driver_that_does_not_survive(driver: Rude, kind: str, tmp_path: Path) -> None:
     """It has no finding without the fault."""

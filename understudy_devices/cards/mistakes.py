@@ -5,6 +5,7 @@ First, each part is checked alone.  A wrong part is set aside: an unknown key, a
 or a key of the card.  Then rules.py checks the rules between the remaining parts.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -225,11 +226,13 @@ def _uncounted(data: dict[str, Any]) -> Iterator[str]:
 
 
 def _nameless(data: dict[str, Any]) -> Iterator[bool]:
-    """Yield for each register and field whether it has no name."""
-    for register in _registers(data):
-        fields = register.get("fields")
+    """Yield for each register and field whether it has no name that could be one."""
+    registers = data.get("registers")
+    for register in registers if isinstance(registers, list) else []:
+        fields = register.get("fields") if isinstance(register, dict) else None
         for part in (register, *(fields if isinstance(fields, list) else ())):
-            yield isinstance(part, dict) and not isinstance(part.get("name"), str)
+            name = part.get("name") if isinstance(part, dict) else None
+            yield not (isinstance(name, str) and re.match(model.NAME, name))
 
 
 def _field_names(data: dict[str, Any]) -> Iterator[str]:

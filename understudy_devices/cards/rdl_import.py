@@ -33,7 +33,7 @@ ACCESS = {ways: access for access, ways in WAYS.items()}
 CLASS = 0xFF0000  # a device that is in no class
 NO_IDS = "no pci_config: give its PCI IDs with --ids VENDOR:DEVICE, or set that property"
 VARIES = "its reset is a signal's or another field's value: write a number"
-OUTSIDE = "it is in no BAR, since other parts have pci_bar_number: give it one, or move it there"
+OUTSIDE = "it is in no BAR, since others have pci_bar_number: put it into an addrmap that has one"
 WRITTEN = "_WRITTEN"
 KNOWN = "a card has rw, ro, wo, and one effect of a read or of a write"
 
@@ -183,7 +183,7 @@ class _Reader:
     def _count(self, node: Node) -> None:
         """Count a register or a memory's words, with all elements, before a loop walks these."""
         if isinstance(node, MemNode) and not _has_registers(node):
-            number, advice = node.get_property("mementries"), "give this memory a pci_bar_number"
+            number, advice = node.get_property("mementries"), "make this memory a BAR"
         elif isinstance(node, RegNode):
             number, advice = 1, "no card has so many"
         else:
@@ -233,22 +233,18 @@ class _Reader:
         if node.get_property("regwidth") > BITS_MAX:
             return register | {"access": "ro"}  # one mistake, not also one of each field
         if self._own(node, "pci_one_value") and len(fields) == 1:
-            value = {"access": self._access(fields[0]), "reset": fields[0].get_property("reset")}
+            value = {"access": self._access(fields[0]), "reset": self._reset(fields[0])}
             return register | {key: entry for key, entry in value.items() if entry is not None}
         for number, field in enumerate(fields):
             self._nodes[*place, "fields", number] = field
         return register | {"fields": [self._field(field) for field in fields]}
 
     def _field(self, node: FieldNode) -> dict[str, Any]:
-        reset = node.get_property("reset")
-        if isinstance(reset, Node):
-            self._refuse(node, f"{node.inst_name}: {VARIES}")
-            reset = 0
         field: dict[str, Any] = {
             "name": node.inst_name.upper(),
             "bits": f"{node.high}:{node.low}",
             "access": self._access(node),
-            "reset": reset or 0,
+            "reset": self._reset(node) or 0,
             "description": _text(node),
         }
         if values := node.get_property("encode"):
@@ -262,6 +258,13 @@ class _Reader:
             ]
         return field
 
+    def _reset(self, node: FieldNode) -> Any:
+        reset = node.get_property("reset")
+        if isinstance(reset, Node):
+            self._refuse(node, f"{node.inst_name}: {VARIES}")
+            return 0
+        return reset
+
     def _access(self, node: FieldNode | MemNode) -> str:
         keys = ("sw", "onread", "onwrite") if isinstance(node, FieldNode) else ("sw",)
         names = [way.name if (way := node.get_property(key)) else None for key in keys]
@@ -270,7 +273,7 @@ class _Reader:
             return ACCESS[ways]
         kind = ", ".join(filter(None, names))
         self._refuse(node, f"{node.inst_name}: {kind}: {KNOWN}")
-        return "ro"
+        return "ro" if str(names[0]).startswith("r") else "wo"
 
 
 def _path(node: AddressableNode, window: AddressableNode) -> str:
@@ -286,6 +289,8 @@ def _sides(node: RegNode) -> list[tuple[str, list[FieldNode]]]:
     field for writes, these are two registers: fields of each, after the ending of its name.
     """
     fields = list(node.fields())
+    if node.get_property("regwidth") > BITS_MAX:
+        return [("", fields)]
     read, written = (
         [field for field in fields if field.get_property("sw").name == way] for way in ("r", "w")
     )

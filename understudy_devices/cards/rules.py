@@ -46,7 +46,7 @@ class Known:
     uncounted: frozenset[str]
     """Arrays whose count is wrong, so that any number may follow their name."""
     nameless: bool
-    """Whether the name of a register or field is missing, so that any name may be its."""
+    """Whether the name of a register or field is wrong, so that any name may be meant to be its."""
     vectors: bool
     """Whether the number of vectors is the document's: no capability was set aside."""
 

@@ -175,7 +175,10 @@ def _prepare(folder: Path, monitor: Monitor, seconds: float) -> None:
 
 def _last_words(folder: Path) -> str:
     """Return the last line that the console has printed, to be added to an error."""
-    printed = regular_file.last(folder / LOG, LAST_BYTES).decode(errors="replace")
+    try:
+        printed = regular_file.last(folder / LOG, LAST_BYTES).decode(errors="replace")
+    except OSError:
+        return ""
     lines = [line for line in map(one_line, printed.splitlines()) if line.strip()]
     return f" (the console's last line: {lines[-1][:LAST_CHARACTERS]})" if lines else ""
 

@@ -26,12 +26,9 @@ registered() {{
 		/sys/kernel/debug/* 2> /dev/null
 }}
 allocated() {{
-	for each in /sys/kernel/slab/kmalloc-*/shrink; do
-		echo 1 > $each # or KASAN keeps what was freed
-	done
 	cat /sys/kernel/debug/slab/kmalloc-*/alloc_traces | awk '$2 ~ /^0xf/ {{ print $2, $1 }}'
 	awk '$3 ~ /^0xf/ {{ print $3, 1 }}' /proc/vmallocinfo
-	awk '$2 ~ /^0xf/ {{ pieces[$2]++ }} END {{ for (from in pieces) print from, pieces[from] }}' \
+	awk '/^0xf/ {{ pieces[$1]++ }} END {{ for (from in pieces) print from, pieces[from] }}' \
 		/sys/kernel/debug/vpcib_pages
 }}
 before_loading() {{
@@ -111,7 +108,7 @@ def _functions(driver: Path) -> list[tuple[int, int, str]]:
 
 
 def _function(functions: list[tuple[int, int, str]], bases: list[int], address: int) -> str:
-    """Return the name of the function that has called kmalloc() and returns to the address."""
+    """Return the name of the function that has asked for memory: to it, the call returned."""
     for base in bases:
         for begin, end, name in functions:
             if begin < address - base <= end:

@@ -39,11 +39,7 @@ COMPLAINT = re.compile(
 PAST_END = "copy past the end"
 TOO_LONG = re.compile(r"usercopy: Kernel memory \w+ attempt|__copy_overflow")
 """The kernel refuses to copy more than the memory has."""
-COMPLAINTS = {
-    PAST_END: TOO_LONG,
-    "sleeping in atomic context": re.compile(r"sleeping function called from invalid context"),
-}
-"""What the kernel says of mistakes that have a name."""
+ATOMIC = re.compile(r"sleeping function called from invalid context")
 LINES = {
     "interrupt requested too early": re.compile(r"\bline_is_requested\+0x"),
     "interrupt freed too late": re.compile(r"\bline_is_freed\+0x"),
@@ -248,9 +244,14 @@ def _complaints(log: str) -> list[Finding]:
     lines = [
         line for line in log.splitlines() if COMPLAINT.search(line) and not DETAILS.search(line)
     ]
-    text = "\n".join(lines)
-    names = (rule for rule, sign in COMPLAINTS.items() if sign.search(text))
-    return [Finding(next(names, "the kernel complains"), 0, lines[0])] if lines else []
+    if not lines:
+        return []
+    rule = "the kernel complains"
+    if any(TOO_LONG.search(line) for line in lines):
+        rule = PAST_END
+    elif ATOMIC.search(lines[0]):
+        rule = "sleeping in atomic context"
+    return [Finding(rule, 0, lines[0])]
 
 
 def _last(console: str) -> str:

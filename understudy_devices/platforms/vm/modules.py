@@ -26,9 +26,9 @@ SHARED = "iosched.o"
 EXPORTED = "Module.symvers"
 SAID = "said.txt"
 CARD = "card_"
+"""Prefix of a card module's name, followed by the card's name."""
 STRANGERS_CPU_SECONDS = 60
 """The kernel's headers alone take a slow host seconds, and kbuild runs many processes."""
-"""Prefix of a card module's name, followed by the card's name."""
 
 
 def ours(kernel: Kernel, names: Iterable[str]) -> list[Path]:

@@ -127,10 +127,10 @@ class Watch:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def _is_ready(self) -> bool:
-        """Return whether one of QEMU's threads runs, or would if there were a processor for it."""
+        """Return whether one of QEMU's threads runs or waits for the host: a processor, a disk."""
         for path in Path(f"/proc/{self._process.pid}/task").glob("*/stat"):
             with contextlib.suppress(OSError):
-                if path.read_text().rpartition(")")[2].split()[0] == "R":
+                if path.read_text().rpartition(")")[2].split()[0] in ("R", "D"):
                     return True
         return False
 

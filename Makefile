@@ -82,7 +82,7 @@ PYTEST := python -m pytest -n 4 --dist loadgroup
 test-python: setup ## the Python tests, with VMs
 	$(PYTEST) -m "not slow and not base"
 
-# The quick tests take hours; CI has half an hour.
+# The quick tests take over an hour; CI should take half an hour.
 FEW := -p few_of_each_file --few 2
 
 test-ci: setup ## what CI runs: the first quick tests of each file

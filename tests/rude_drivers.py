@@ -414,6 +414,19 @@ BELIEVES_PAGES = Rude(
     ),
 )
 """It does not look whether it got a page."""
+DIES_UNMAPPED = Rude(
+    "the kernel died",
+    (
+        (
+            _MASTER,
+            _MASTER
+            + "\t{\n\t\tdma_addr_t at = dma_map_single(&pdev->dev, copier, 64, DMA_TO_DEVICE);\n"
+            "\t\tBUG_ON(dma_mapping_error(&pdev->dev, at));\n"
+            "\t\tdma_unmap_single(&pdev->dev, at, 64, DMA_TO_DEVICE);\n\t}\n",
+        ),
+    ),
+)
+"""It can't go on if memory can't be mapped for the card."""
 LEAKS_ON_ERROR = Rude(
     "memory leaked", (("put:\n\tkref_put(&copier->users, copier_free);\n", "put:\n"),)
 )

@@ -312,7 +312,10 @@ static void describe(const struct card_table *table)
 		};
 }
 
-/* notrace: as of the bus (kernel/vpcib/main.c), but the driver lies where this was. */
+/*
+ * notrace: the driver is later loaded where this function was, and its functions would be taken for
+ * this one (kernel/vpcib/main.c).
+ */
 static int __init notrace vgpu_init(void)
 {
 	unsigned int i;

@@ -6,8 +6,9 @@
 #include <linux/lockdep.h>
 
 /*
- * The post_handler of kprobes whose pre_handler changes where the processor goes on.  The kernel turns
- * a kprobe without a post_handler into a jump after a while, and then ignores such a change
+ * The post_handler of kprobes that must stay breakpoints, since their pre_handler changes where the
+ * processor goes on, or looks at the exception's state.  The kernel turns a kprobe without a
+ * post_handler into a jump after a while, and then ignores such a change
  * (Documentation/trace/kprobes.rst).
  */
 static inline void stays_breakpoint(struct kprobe *probe, struct pt_regs *regs,

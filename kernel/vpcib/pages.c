@@ -4,9 +4,9 @@
  * driver leaks: the file vpcib_pages of debugfs.  It has a line for each allocation, with the place
  * in the module to which it returned; an address without a name is one of an unloaded module.
  *
- * The functions below are intercepted; the kernel itself uses others, or the same ones for a
- * module (kvmalloc).  Any part of the kernel may free pages, so for that the kernel's tracepoint is
- * used.  Smaller pieces of memory and those of vmalloc are in lists of the kernel.
+ * Calls of the functions below by a module are intercepted, but not those by which the kernel gets
+ * pages for a module (kvmalloc).  Any part of the kernel may free pages, so for that the kernel's
+ * tracepoint is used.  Smaller pieces of memory and those of vmalloc are in lists of the kernel.
  *
  * Active only with the parameter "races".
  */
@@ -56,7 +56,7 @@ static void page_freed(void *data, struct page *page, unsigned int order)
 	unsigned long flags, pfn = page_to_pfn(page);
 	struct kept *one;
 
-	/* None is added before the caller has the page. */
+	/* Without the lock: an allocation is in the list before the module has its address. */
 	if (hlist_empty(&by_pfn[hash_min(pfn, HASH_BITS(by_pfn))]))
 		return;
 	raw_spin_lock_irqsave(&kept_lock, flags);
@@ -84,14 +84,14 @@ typedef unsigned long allocator(unsigned long a, unsigned long b, unsigned long 
 
 enum function {
 	PAGES,
-	PAGES_NEAR,
+	PAGES_NODE,
 	ADDRESS,
 	ZEROED,
 	EXACT,
 	LARGE,
-	LARGE_NEAR,
-	ANY,
-	ANY_NEAR,
+	LARGE_NODE,
+	KMALLOC,
+	KMALLOC_NODE,
 	FUNCTIONS
 };
 
@@ -110,7 +110,7 @@ static unsigned long passed_on(enum function which, unsigned long caller,
 	where = original(a, b, c, d);
 	if (ZERO_OR_NULL_PTR((void *)where))
 		return where;
-	page = which == PAGES || which == PAGES_NEAR ? (struct page *)where
+	page = which == PAGES || which == PAGES_NODE ? (struct page *)where
 						     : virt_to_page((void *)where);
 	if (!folio_test_slab(page_folio(page)))
 		keep(page_to_pfn(page), caller);
@@ -128,14 +128,14 @@ static unsigned long passed_on(enum function which, unsigned long caller,
 	}
 
 REPLACEMENT(PAGES)
-REPLACEMENT(PAGES_NEAR)
+REPLACEMENT(PAGES_NODE)
 REPLACEMENT(ADDRESS)
 REPLACEMENT(ZEROED)
 REPLACEMENT(EXACT)
 REPLACEMENT(LARGE)
-REPLACEMENT(LARGE_NEAR)
-REPLACEMENT(ANY)
-REPLACEMENT(ANY_NEAR)
+REPLACEMENT(LARGE_NODE)
+REPLACEMENT(KMALLOC)
+REPLACEMENT(KMALLOC_NODE)
 
 /* The second name is that of newer kernels. */
 static const struct {
@@ -143,40 +143,34 @@ static const struct {
 	allocator *replacement;
 } functions[] = {
 	[PAGES] = { { "alloc_pages", "alloc_pages_noprof" }, our_PAGES },
-	[PAGES_NEAR] = { { "__alloc_pages", "__alloc_pages_noprof" }, our_PAGES_NEAR },
+	[PAGES_NODE] = { { "__alloc_pages", "__alloc_pages_noprof" }, our_PAGES_NODE },
 	[ADDRESS] = { { "__get_free_pages", "get_free_pages_noprof" }, our_ADDRESS },
 	[ZEROED] = { { "get_zeroed_page", "get_zeroed_page_noprof" }, our_ZEROED },
 	[EXACT] = { { "alloc_pages_exact", "alloc_pages_exact_noprof" }, our_EXACT },
 	[LARGE] = { { "kmalloc_large", "__kmalloc_large_noprof" }, our_LARGE },
-	[LARGE_NEAR] = { { "kmalloc_large_node", "__kmalloc_large_node_noprof" },
-			 our_LARGE_NEAR },
-	[ANY] = { { "__kmalloc", "__kmalloc_noprof" }, our_ANY },
-	[ANY_NEAR] = { { "__kmalloc_node", "__kmalloc_node_noprof" }, our_ANY_NEAR },
+	[LARGE_NODE] = { { "kmalloc_large_node", "__kmalloc_large_node_noprof" },
+			 our_LARGE_NODE },
+	[KMALLOC] = { { "__kmalloc", "__kmalloc_noprof" }, our_KMALLOC },
+	[KMALLOC_NODE] = { { "__kmalloc_node", "__kmalloc_node_noprof" },
+			   our_KMALLOC_NODE },
 };
 
-static int pages_show(struct seq_file *file, void *unused_data)
+static int pages_show(struct seq_file *to, void *data)
 {
-	struct kept *one;
-	unsigned long flags;
 	u32 i;
 
 	for (i = 0; i < KEPT_MOST; i++) {
-		unsigned long caller;
+		unsigned long caller = READ_ONCE(kept[i].caller);
 
-		one = &kept[i];
-		raw_spin_lock_irqsave(&kept_lock, flags);
-		caller = one->caller;
-		raw_spin_unlock_irqrestore(&kept_lock, flags);
 		if (caller)
-			seq_printf(file, "%pS\n", (void *)caller);
+			seq_printf(to, "%pS\n", (void *)caller);
 	}
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(pages);
 
 static struct dentry *file;
-static struct tracepoint *freed;
-static bool watches_frees;
+static struct tracepoint *freed; /* NULL if page_freed is not called */
 
 static void is_freed(struct tracepoint *tracepoint, void *data)
 {
@@ -212,7 +206,8 @@ int pages_init(void)
 		hlist_add_head(&kept[i].node, &unused);
 	for_each_kernel_tracepoint(is_freed, NULL);
 	ret = freed ? tracepoint_probe_register(freed, page_freed, NULL) : -ENOENT;
-	watches_frees = !ret;
+	if (ret)
+		freed = NULL;
 	for (i = 0; !ret && i < FUNCTIONS; i++)
 		ret = intercept(i);
 	if (ret)
@@ -231,7 +226,7 @@ void pages_exit(void)
 	while (i--)
 		if (iprobe_registered(&probes[i]))
 			iprobe_unregister(&probes[i]);
-	if (watches_frees) {
+	if (freed) {
 		tracepoint_probe_unregister(freed, page_freed, NULL);
 		tracepoint_synchronize_unregister();
 	}

@@ -6,8 +6,10 @@
  *
  * A request is a call of a function in the table below by code of the module that was loaded last,
  * from the begin of its init function on.  The function is not executed, and its caller gets an error.
- * Interrupts are requested from the bus itself (irqs.c), and what the bus intercepts anyway, asks here
- * (pages.c, dma_hooks.c): the kernel lets only one change where a function goes on.
+ * Of one function, the kernel lets only one interception change where it goes on.  So functions that
+ * the bus intercepts for another reason are not in the table, and their replacements ask here: those
+ * for interrupts (irqs.c), for mappings for DMA (dma_hooks.c), and, with the parameter "races", for
+ * pages (pages.c).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

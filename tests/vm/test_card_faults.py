@@ -8,6 +8,7 @@ from guests import group
 from rude_drivers import (
     BELIEVES_KMALLOC,
     BELIEVES_PAGES,
+    DIES_UNMAPPED,
     EXERCISE,
     LEAKS_ON_ERROR,
     RIGHT,
@@ -52,10 +53,11 @@ def test_the_reference_driver_survives(card: str, kind: str) -> None:
         (UNMAPS_TOO_EARLY, "stall"),
         (BELIEVES_KMALLOC, "request"),
         (BELIEVES_PAGES, "request"),
+        (DIES_UNMAPPED, "request"),
         (LEAKS_ON_ERROR, "request"),
         (STAYS_ON_ERROR, "request"),
     ],
-    ids=["waits", "unmaps", "believes", "believes_pages", "leaks", "stays"],
+    ids=["waits", "unmaps", "believes", "believes_pages", "unmapped", "leaks", "stays"],
 )
 def test_a_driver_that_does_not_survive(driver: Rude, kind: str, tmp_path: Path) -> None:
     """It has no finding without the fault."""
